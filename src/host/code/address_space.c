@@ -36,7 +36,7 @@ static struct address_space *space_new(struct code *code, int32_t pid, uint64_t 
 	struct address_space *space = codes ? malloc(sizeof(*space)) : NULL;
 
 	if (space)
-		*space = (struct address_space){ code, pid, start_ns, codes };
+		*space = (struct address_space){ code, pid, start_ns, codes, ++code->programs, 0 };
 	else
 		codes_release(codes);
 	return space;
@@ -58,6 +58,16 @@ void address_space_identify(struct address_space *space, uint64_t start_ns)
 {
 	if (!space->start_ns)
 		space->start_ns = start_ns;
+}
+
+void address_space_begin(struct address_space *space, uint64_t begin_ns)
+{
+	space->begin_ns = begin_ns;
+}
+
+uint64_t address_space_number(const struct address_space *space)
+{
+	return space->number;
 }
 
 void address_space_free(struct address_space *space)
@@ -269,7 +279,8 @@ static void learn(struct code *code, struct mapped_code *mapped)
 	mapped->shift = mapped->offset - mapped->start;
 	if (segment)
 		mapped->shift += segment->address - segment->offset;
-	mapped->is_learned = mapped->file->state != CODE_FILE_MISSING;
+	mapped->is_learned =
+		mapped->file->state != CODE_FILE_MISSING && mapped->file->state != CODE_FILE_NEW;
 }
 
 struct code_frame mapped_code_frame(const struct address_space *space, struct mapped_code *mapped,

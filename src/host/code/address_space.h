@@ -33,6 +33,10 @@ struct address_space *address_space_copy(const struct address_space *parent, int
 					 uint64_t start_ns);
 /* Sets when its process started, if that was not known. */
 void address_space_identify(struct address_space *space, uint64_t start_ns);
+/* Sets when its program began (CLOCK_MONOTONIC): what was made before is not its own. */
+void address_space_begin(struct address_space *space, uint64_t begin_ns);
+/* Never that of another: a process has another one for each program that it runs. */
+uint64_t address_space_number(const struct address_space *space);
 void address_space_free(struct address_space *space); /* NULL is allowed */
 
 /* Adds a mapping, in place of what was there.  0, -E2BIG or -ENOMEM. */

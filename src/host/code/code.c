@@ -35,6 +35,8 @@ int code_open(const struct host *host, const struct code_limits *limits, struct 
 		.answer_ms = code->limits.answer_ms,
 	};
 	code->strangers = code->service;
+	(void)code_user_find(code, CODE_OWNER_TRUSTED); /* these two never share their rows */
+	(void)code_user_find(code, CODE_OWNER_UNKNOWN);
 	code->keys = dictionary_new();
 	if (!code->keys)
 		return -ENOMEM;
@@ -86,6 +88,7 @@ void code_counts(const struct code *code, struct code_counts *ret)
 	*ret = (struct code_counts){
 		.files = code->opened,
 		.bad_files = code->bad,
+		.refused = code->users.refused,
 		.names_lost = code_naming_lost(code->naming),
 	};
 	add_service(&code->service, ret);

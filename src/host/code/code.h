@@ -37,8 +37,9 @@ int code_open(const struct host *host, const struct code_limits *limits, struct 
 void code_close(struct code *code); /* NULL is allowed */
 
 struct code_counts {
-	uint64_t files;	     /* that were opened */
-	uint64_t bad_files;  /* that could not be opened or parsed */
+	uint64_t files;	    /* that were opened */
+	uint64_t bad_files; /* that could not be opened or parsed */
+	uint64_t refused; /* questions that were not asked, since their user's share was used up */
 	uint64_t names_lost; /* for lack of memory */
 	uint64_t restarts;   /* of the service */
 	uint64_t service_cpu_ns, service_peak_rss_bytes;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "host/code/code_naming.h"
 #include "host/code/code_state.h"
 #include "host/code/mapped_code.h"
@@ -12,7 +13,6 @@
 #include "host/elf/debug_file.h"
 
 #define SEARCH_MS 500
-#define LATE_MAX 8
 
 /* A search for debug files; by a thread, since a file system may not answer. */
 struct search {
@@ -96,9 +96,11 @@ static int offer(struct code *code, struct code_file *file, const struct debug_f
 		struct code_question question = { .kind = CODE_OFFER_DEBUG_FILE,
 						  .file = file->number,
 						  .other = files->list[i].proof };
+		uint64_t begin_ns = monotonic_ns();
 		ssize_t status = code_service_ask(file->service, &question, files->list[i].fd,
 						  &code->answer);
 
+		code_user_charge(file, begin_ns, status);
 		if (status == 0 || status == -EPROTO || status == -ETIMEDOUT)
 			return (int)status;
 	}
@@ -108,7 +110,8 @@ static int offer(struct code *code, struct code_file *file, const struct debug_f
 int code_offer_debug_files(struct code *code, struct code_file *file, struct address_space *space)
 {
 	CLEANUP(search_free_pointer) struct search *search = NULL;
-	unsigned *late;
+	struct code_user *user;
+	uint64_t begin_ns;
 	int status;
 
 	if (file->path[0] != '/')
@@ -116,13 +119,15 @@ int code_offer_debug_files(struct code *code, struct code_file *file, struct add
 	status = search_new(code, file, space, &search);
 	if (status < 0)
 		return status;
-	late = code_late_opens(code, search->process);
-	if (*late >= LATE_MAX)
+	user = code_user_of_process(code, search->process);
+	if (!code_user_may_open(code, user))
 		return 0;
+	begin_ns = monotonic_ns();
 	status = deadline_run(run_search, search_free, search, SEARCH_MS);
+	user->waited_ns += monotonic_ns() - begin_ns;
 	if (status == -ETIMEDOUT) {
 		search = NULL;
-		++*late;
+		user->late_opens++;
 	}
 	return status < 0 ? -EAGAIN : offer(code, file, &search->files);
 }

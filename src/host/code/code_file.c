@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/collection/dictionary.h"
 #include "host/code/code_state.h"
 
@@ -88,12 +89,23 @@ static void set_owner(struct code *code, struct code_file *file, uint32_t owner)
 	file->service = owner == CODE_OWNER_TRUSTED ? &code->service : &code->strangers;
 }
 
+/* Whose share a file uses up that may not be what it says: that of its owner, or of who mapped it. */
+static struct code_user *user_of(struct code *code, uint32_t owner, int32_t pid, uint64_t start_ns)
+{
+	CLEANUP(close_fd) int process = -1;
+
+	if (owner != CODE_OWNER_TRUSTED && owner != CODE_OWNER_UNKNOWN)
+		return code_user_find(code, owner);
+	process = code_open_process(code, pid, start_ns);
+	return code_user_of_process(code, process);
+}
+
 static struct code_file *new_file(struct code *code, const struct code_mapping *mapping,
-				  uint32_t owner)
+				  uint32_t owner, struct code_user *user)
 {
 	struct code_file *file;
 
-	if (code->files.count == CODE_FILES_MAX) {
+	if (code->files.count == CODE_FILES_MAX || !code_user_may_add(user)) {
 		code->bad++;
 		return NULL;
 	}
@@ -102,12 +114,15 @@ static struct code_file *new_file(struct code *code, const struct code_mapping *
 		return NULL;
 	*file = (struct code_file){ .number = (uint32_t)code->files.count,
 				    .fd = -1,
+				    .user = user,
 				    .build_id_size = mapping->build_id_size,
 				    .path = strdup(mapping->path) };
 	memcpy(file->build_id, mapping->build_id, sizeof(file->build_id));
 	set_owner(code, file, owner);
-	if (file->path && array_append(&code->files, file) == 0)
+	if (file->path && array_append(&code->files, file) == 0) {
+		user->files++;
 		return file;
+	}
 	free(file->path);
 	free(file);
 	return NULL;
@@ -115,7 +130,8 @@ static struct code_file *new_file(struct code *code, const struct code_mapping *
 
 /* The file of a mapping, if its owner is that: one that is known already, or a new one. */
 static struct code_file *file_for(struct code *code, const struct code_mapping *mapping,
-				  uint32_t owner, const struct stat *status)
+				  uint32_t owner, int32_t pid, uint64_t start_ns,
+				  const struct stat *status)
 {
 	struct code_file *file;
 	char key[KEY_BYTES];
@@ -124,7 +140,7 @@ static struct code_file *file_for(struct code *code, const struct code_mapping *
 	file = file_of(code, key);
 	if (file)
 		return file;
-	file = new_file(code, mapping, owner);
+	file = new_file(code, mapping, owner, user_of(code, owner, pid, start_ns));
 	return file && set_key(code, key, file) == 0 ? file : NULL;
 }
 
@@ -144,10 +160,12 @@ static struct code_file *open_file(struct code *code, struct code_file *missing,
 	if (fd < 0)
 		return missing;
 	if (mapping->build_id_size && owner != missing->owner)
-		file = file_for(code, mapping, owner, status);
+		file = file_for(code, mapping, owner, pid, start_ns, status);
 	if (!file || file->state != CODE_FILE_MISSING)
 		return file;
 	set_owner(code, file, owner);
+	if (owner == CODE_OWNER_TRUSTED)
+		file->user = code_user_find(code, owner);
 	file->fd = TAKE_FD(fd);
 	file->state = CODE_FILE_NEW;
 	code->open_fds++;
@@ -189,7 +207,7 @@ struct code_file *code_file_find(struct code *code, const struct code_mapping *m
 	if (file)
 		return file;
 	owner = code_stat_mapping(code, mapping, pid, start_ns, &status);
-	file = file_for(code, mapping, owner, &status);
+	file = file_for(code, mapping, owner, pid, start_ns, &status);
 	if (file && file->state == CODE_FILE_MISSING && file->tries < TRIES_MAX)
 		file = open_file(code, file, mapping, pid, start_ns, &status);
 	return file;
@@ -210,10 +228,12 @@ static void note_sent(struct code *code, struct code_file *file)
 static ssize_t ask(struct code *code, struct code_file *file, struct code_question *question)
 {
 	int fd = file->sent_to == file->service->starts ? -1 : file->fd;
+	uint64_t begin_ns = monotonic_ns();
 	ssize_t size;
 
 	question->file = file->number;
 	size = code_service_ask(file->service, question, fd, &code->answer);
+	code_user_charge(file, begin_ns, size);
 	if (size == -EPROTO || size == -ETIMEDOUT)
 		set_state(code, file, CODE_FILE_BAD);
 	else if (fd >= 0 && size >= 0)
@@ -225,6 +245,8 @@ ssize_t code_file_ask(struct code *code, struct code_file *file, struct code_que
 {
 	if (file->state != CODE_FILE_NEW && file->state != CODE_FILE_KNOWN)
 		return -ENODATA;
+	if (!code_user_may_ask(code, file))
+		return -EBUSY;
 	if (code_service_start(file->service) < 0)
 		return -ENODATA;
 	if (file->sent_to != file->service->starts && file->fd < 0) {
@@ -304,7 +326,7 @@ static void learn(struct code *code, struct code_file *file)
 	ssize_t size = code_file_ask(code, file, &question);
 
 	if (size < 0) {
-		if (file->state == CODE_FILE_NEW)
+		if (file->state == CODE_FILE_NEW && size != -EBUSY)
 			set_state(code, file, size == -ENOEXEC ? CODE_FILE_OTHER : CODE_FILE_BAD);
 	} else if (size != sizeof(*answer) || !is_valid(answer)) {
 		code_file_distrust(code, file);

@@ -173,7 +173,12 @@ static int ask(struct code *code, struct code_file *file, struct address_space *
 	}
 	names->used = ++naming->questions;
 	names->served_bytes = answer->memory_bytes;
+	if (!code_user_may_keep(file->user, (uint64_t)size, KEPT_BYTES_MAX)) {
+		naming->lost++;
+		return -ENOMEM;
+	}
 	naming->kept_bytes += (uint64_t)size;
+	file->user->name_bytes += (uint64_t)size;
 	if (naming->kept_bytes > KEPT_BYTES_MAX ||
 	    kept_names_add(&names->kept, answer, address, naming->texts) < 0) {
 		naming->lost++;
@@ -246,7 +251,7 @@ static void name_jit(struct code *code, struct address_space *space, const struc
 	*ret = (struct code_name){ 0 };
 	if (!space)
 		return;
-	name = jit_names_find(naming->jit, space->pid, space->start_ns, frame->address);
+	name = jit_names_find(naming->jit, space, frame->address);
 	if (!name)
 		return;
 	ret->module = "[jit]";

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "host/code/code_state.h"
+#include "host/code/mount_trust.h"
 #include "host/deadline_run.h"
 #include "host/elf/process_maps.h"
 #include "host/host.h"
@@ -22,9 +23,7 @@
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 
-#define LATE_MAX 8
 #define START_TOLERANCE_TICKS 2
-#define STATUS_BYTES 8192
 #define VDSO_BYTES_MAX ((size_t)1 << 20)
 
 /* A file that is being opened; by a thread, since a file system may not answer. */
@@ -56,12 +55,12 @@ static uint32_t owner_of(const struct stat *file)
 }
 
 /* A user can mount a file system of his own, which says that its files are root's. */
-static uint32_t believed_owner(int fd)
+static uint32_t believed_owner(int fd, int process)
 {
 	struct statfs mount;
 	struct stat file;
 
-	if (fstat(fd, &file) < 0 || fstatfs(fd, &mount) < 0 || mount.f_type == FUSE_SUPER_MAGIC ||
+	if (fstat(fd, &file) < 0 || fstatfs(fd, &mount) < 0 || !mount_is_believed(fd, process) ||
 	    (file.st_uid == 0 && mount.f_flags & ST_NOSUID))
 		return CODE_OWNER_UNKNOWN;
 	return owner_of(&file);
@@ -100,7 +99,7 @@ static void open_mapping(void *context)
 		fd = open_in_root(opening, AT_FDCWD, "/");
 	opening->fd = fd;
 	if (fd >= 0)
-		opening->owner = believed_owner(fd);
+		opening->owner = believed_owner(fd, opening->process);
 }
 
 /* Start times in proc are rounded to a clock tick. */
@@ -118,21 +117,6 @@ static bool is_same_process(const struct host *host, int process, uint64_t start
 	found_ns = ticks * host->tick_ns;
 	return (found_ns > start_ns ? found_ns - start_ns : start_ns - found_ns) <=
 	       START_TOLERANCE_TICKS * host->tick_ns;
-}
-
-bool code_process_is_trusted(int process)
-{
-	char status[STATUS_BYTES];
-	uint64_t user;
-
-	/* Not who owns its directory: root does when the process wishes so (PR_SET_DUMPABLE). */
-	return process >= 0 && proc_read_start(process, "status", status, sizeof(status)) >= 0 &&
-	       task_status_number(status, "Uid", &user) && (user == 0 || user == geteuid());
-}
-
-unsigned *code_late_opens(struct code *code, int process)
-{
-	return code_process_is_trusted(process) ? &code->late_opens : &code->late_strangers;
 }
 
 int code_open_process(const struct code *code, int32_t pid, uint64_t start_ns)
@@ -189,19 +173,22 @@ int code_open_mapping(struct code *code, const struct code_mapping *mapping, int
 		      uint64_t start_ns, uint32_t *ret_owner)
 {
 	CLEANUP(opening_free_pointer) struct opening *opening = NULL;
-	unsigned *late;
+	struct code_user *user;
+	uint64_t begin_ns;
 	int status;
 
 	opening = opening_new(code, mapping, pid, start_ns);
 	if (!opening)
 		return -ENOMEM;
-	late = code_late_opens(code, opening->process);
-	if (*late == LATE_MAX)
+	user = code_user_of_process(code, opening->process);
+	if (!code_user_may_open(code, user))
 		return -ETIMEDOUT;
+	begin_ns = monotonic_ns();
 	status = deadline_run(open_mapping, opening_free, opening, code->limits.answer_ms);
+	user->waited_ns += monotonic_ns() - begin_ns;
 	if (status == -ETIMEDOUT) {
 		opening = NULL;
-		++*late;
+		user->late_opens++;
 	}
 	if (status < 0)
 		return status;

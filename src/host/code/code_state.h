@@ -14,6 +14,7 @@
 #include "host/code/code.h"
 #include "host/code/service/code_protocol.h"
 #include "host/code/code_rules.h"
+#include "host/code/code_user.h"
 #include "host/code/service/code_service.h"
 
 struct code_naming;
@@ -40,7 +41,9 @@ enum code_file_state {
 struct code_file {
 	uint32_t number; /* by which the service knows it */
 	enum code_file_state state;
-	uint32_t owner; /* the stranger whose file it is; CODE_OWNER_TRUSTED */
+	uint32_t owner;		/* the stranger whose file it is; CODE_OWNER_TRUSTED */
+	struct code_user *user; /* whose share it uses up */
+	uint64_t waited_ns;	/* for answers about it */
 	struct code_service *service;
 	struct code_file *same; /* has the same build id and is used instead; NULL */
 	int fd;			/* -1: the service alone has it, or nobody */
@@ -68,8 +71,8 @@ struct code {
 	struct code_rules rules;
 	size_t mapped; /* in all address spaces */
 	size_t open_fds;
-	/* By threads that are still waiting, or did for long; and those for processes of strangers. */
-	unsigned late_opens, late_strangers;
+	struct code_users users;
+	uint64_t programs; /* address spaces so far */
 	uint64_t opened, bad;
 	struct code_naming *naming; /* code_name.c keeps it; NULL: nothing was named yet */
 	struct code_answer answer;  /* the last one */
@@ -91,8 +94,8 @@ struct code_file *code_file_learn(struct code *code, struct code_file *file);
 
 /*
  * Asks the service about a file; the caller sets kind, address and other.  Returns the number of bytes in
- * code->answer.bytes, which the caller must check; -ENODATA when the file is not one to be asked about; or what
- * the service says went wrong.  A service that fails is ended, and the file is bad from then on.
+ * code->answer.bytes, which the caller must check; -ENODATA when the file is not one to be asked about; -EBUSY when
+ * its user's share is used up; or what the service says went wrong.  A service that fails is ended, and the file is bad from then on.
  */
 ssize_t code_file_ask(struct code *code, struct code_file *file, struct code_question *question);
 
@@ -105,21 +108,12 @@ void code_file_distrust(struct code *code, struct code_file *file);
  */
 int code_open_process(const struct code *code, int32_t pid, uint64_t start_ns);
 
-/* Whether process `process`, a directory in the proc tree or negative, is root's or our own; false: it is gone. */
-bool code_process_is_trusted(int process);
-
-/*
- * Which of the two counts is for process `process`, a directory in the proc tree or negative: it is gone.  A stranger
- * whose file system does not answer must not keep files of others from being opened.
- */
-unsigned *code_late_opens(struct code *code, int process);
-
 /* ---- for code_file.c only ---- */
 
 /*
  * Opens the file of a mapping: where the process has it, or else by its path, in the root of the process or in ours.  Found
- * by its path it must have the device and inode of the mapping, unless the build id is known, which the
- * caller must compare.  Returns an fd and the owner, or a negative errno.  Never waits long.
+ * by its path it must have the device and inode of the mapping, unless the build id is known, which who asks
+ * must compare.  Returns an fd and the owner, or a negative errno.  Never waits long.
  */
 int code_open_mapping(struct code *code, const struct code_mapping *mapping, int32_t pid,
 		      uint64_t start_ns, uint32_t *ret_owner);

@@ -34,7 +34,7 @@ struct mapped_code {
 /* Shared by a process and those that it forked, until one of them maps something. */
 struct mapped_codes {
 	unsigned users;
-	size_t *total; /* of all mappings: code->mapped */
+	size_t *total;			   /* of all mappings: code->mapped */
 	ARRAY_OF(struct mapped_code) list; /* ascending, without overlap */
 };
 
@@ -43,6 +43,8 @@ struct address_space {
 	int32_t pid;
 	uint64_t start_ns;
 	struct mapped_codes *codes;
+	uint64_t number;   /* tells the programs of one process from each other */
+	uint64_t begin_ns; /* of the program (CLOCK_MONOTONIC); 0: not known */
 };
 
 /* The code at an address, or NULL. */

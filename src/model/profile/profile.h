@@ -102,9 +102,12 @@ struct profile_losses {
 	uint64_t unnamed_frames; /* nodes without a function; profile_add_node() counts them */
 	uint64_t bad_files;	 /* programs and libraries that could not be read */
 	uint64_t mappings;	 /* records of what processes mapped that found no room */
-	uint64_t wakers;	 /* stacks of wakers left out, so as not to take too many */
-	uint64_t cut, folded;	 /* see above */
-	uint64_t unwind_ns;	 /* CPU time that unwinding and naming took */
+	uint64_t unseen;	 /* ends of long waits, whose stacks have no frames of the kernel */
+	uint64_t
+		refused; /* questions about files that were not asked: their user had taken his share of time */
+	uint64_t wakers;      /* stacks of wakers left out, so as not to take too many */
+	uint64_t cut, folded; /* see above */
+	uint64_t unwind_ns;   /* CPU time that unwinding and naming took */
 };
 
 struct profile_index;

@@ -89,6 +89,7 @@ static int begin(struct stack_images *images, struct stack_process *process,
 
 	if (!space)
 		return -ENOMEM;
+	address_space_begin(space, time_ns);
 	process_begin(process, space, time_ns, is_whole);
 	return 0;
 }

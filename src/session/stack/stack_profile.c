@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/collection/dictionary.h"
+#include "host/code/address_space.h"
 #include "host/code/code.h"
 #include "host/code/code_name.h"
 #include "session/stack/stack_images.h"
@@ -168,9 +169,9 @@ static int stack_append(struct stack_profile *maker, struct known_frame *known, 
 	return status;
 }
 
-/* Code without a file is that of one process; other code is the same in all. */
-static int append_user(struct stack_profile *maker, const struct task_key *task,
-		       struct address_space *space, const struct code_frame *frame)
+/* Code without a file is that of one program of a process; other code is the same in all. */
+static int append_user(struct stack_profile *maker, struct address_space *space,
+		       const struct code_frame *frame)
 {
 	struct code_name names[CODE_INLINES_MAX] = { { .function = "" } };
 	struct known_frame *known;
@@ -180,8 +181,8 @@ static int append_user(struct stack_profile *maker, const struct task_key *task,
 	if (frame->file)
 		snprintf(key, sizeof(key), "%p %" PRIx64, (void *)frame->file, frame->address);
 	else
-		snprintf(key, sizeof(key), "%d/%" PRIu64 " %" PRIx64, task->pid, task->start_ns,
-			 frame->address);
+		snprintf(key, sizeof(key), "program %" PRIu64 " %" PRIx64,
+			 address_space_number(space), frame->address);
 	status = known_find(maker, key, &known);
 	if (status == 0 && known->count == 0)
 		status =
@@ -264,7 +265,7 @@ static int unwind_user(struct stack_profile *maker, const struct stack_item *ite
 	if (space)
 		*ret = unwind(space, &stack->user, frames, ARRAY_SIZE(frames), &count);
 	for (size_t i = count; i-- > 0 && status == 0;)
-		status = append_user(maker, &process, space, &frames[i]);
+		status = append_user(maker, space, &frames[i]);
 	return status;
 }
 
@@ -439,6 +440,7 @@ struct profile *stack_profile_finish(struct stack_profile *maker, struct code_co
 	code_counts(maker->code, ret);
 	profile->losses.bad_files = ret->bad_files;
 	profile->losses.mappings = maker->images.lost;
+	profile->losses.refused = ret->refused;
 	profile->losses.unwind_ns = maker->used_ns + ret->service_cpu_ns;
 	maker->profile = NULL;
 	return profile;

@@ -13,13 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "host/code/code_state.h"
+#include "host/code/mount_trust.h"
 #include "host/elf/elf_inspect.h"
 #include "host/elf/process_maps.h"
 #include "host/host.h"
@@ -238,7 +241,7 @@ static void a_file_system_that_does_not_answer_costs_few_threads(void **state)
 	silence = ends[0];
 	for (uint64_t inode = 1; inode < 100; inode++)
 		assert_int_equal(find_own(room, inode)->state, CODE_FILE_MISSING);
-	assert_int_equal(room->code->late_opens, 8);
+	assert_int_equal(code_user_find(room->code, CODE_OWNER_TRUSTED)->late_opens, 8);
 	assert_int_equal(counts(room).files, 0);
 	silence = -1;
 	/* The threads end when the file system is there again. */
@@ -449,6 +452,159 @@ static void a_service_that_always_fails_is_not_started_for_ever(void **state)
 	assert_int_equal(counts(room).restarts, CODE_STARTS_MAX - 1);
 }
 
+/* A file as if it belonged to that user. */
+static struct code_file *find_of(struct room *room, const char *name, uint32_t uid)
+{
+	struct code_file *file = find(room, name, name);
+
+	file->user = code_user_find(room->code, uid);
+	return file;
+}
+
+static void a_slow_file_is_given_up_before_the_others_of_its_user(void **state)
+{
+	struct room *room = *state;
+	struct code_file *slow = find_of(room, "plain", 1000);
+	struct code_file *other = find_of(room, "large", 1000);
+	struct code_file *trusted = find(room, "static", "static");
+	const uint64_t answer_ns = room->code->limits.answer_ms * NS_PER_MS;
+	struct code_question question = { .kind = CODE_ASK_FILE };
+
+	/* Each of its answers comes just in time. */
+	code_user_charge(slow, monotonic_ns() - answer_ns * 9 / 10, 0);
+	assert_int_equal(code_file_learn(room->code, slow)->state, CODE_FILE_KNOWN);
+	code_user_charge(slow, monotonic_ns() - answer_ns * 9 / 10, 0);
+	code_user_charge(trusted, monotonic_ns() - 100 * answer_ns, 0);
+	assert_int_equal(code_file_ask(room->code, slow, &question), -EBUSY);
+	assert_int_equal(counts(room).refused, 1);
+	assert_int_equal(code_file_learn(room->code, other)->state, CODE_FILE_KNOWN);
+	assert_int_equal(code_file_learn(room->code, trusted)->state, CODE_FILE_KNOWN);
+}
+
+static void a_user_who_took_his_share_waits_and_others_do_not(void **state)
+{
+	struct room *room = *state;
+	struct code_file *his = find_of(room, "plain", 1000);
+	struct code_file *of_other = find_of(room, "large", 1001);
+
+	his->user->waited_ns = 3 * room->code->limits.answer_ms * NS_PER_MS;
+	assert_int_equal(code_file_learn(room->code, his)->state, CODE_FILE_NEW);
+	assert_int_equal(code_file_learn(room->code, of_other)->state, CODE_FILE_KNOWN);
+	/* With time, there is a new share: then it is asked. */
+	room->code->users.begin_ns = monotonic_ns() - 60 * NS_PER_SECOND;
+	assert_int_equal(code_file_learn(room->code, his)->state, CODE_FILE_KNOWN);
+	assert_int_equal(counts(room).bad_files, 0);
+}
+
+static void whose_files_end_the_service_cannot_end_it_for_others(void **state)
+{
+	struct room *room = *state;
+	struct code_file *his = find_of(room, "plain", 1000);
+	struct code_file *of_other = find_of(room, "large", 1001);
+
+	for (int i = 0; i < 3; i++)
+		code_user_charge(his, monotonic_ns(), -EPROTO);
+	assert_true(code_user_may_ask(room->code, his));
+	code_user_charge(his, monotonic_ns(), -ETIMEDOUT);
+	assert_int_equal(code_file_learn(room->code, his)->state, CODE_FILE_NEW);
+	assert_int_equal(code_file_learn(room->code, of_other)->state, CODE_FILE_KNOWN);
+}
+
+/* Of a process that is gone, nobody knows whose it was. */
+static void a_user_can_only_fill_his_part_of_the_list(void **state)
+{
+	struct room *room = *state;
+	struct code_mapping mapping = { .path = "/none" };
+
+	for (mapping.inode = 1; mapping.inode <= CODE_FILES_MAX; mapping.inode++)
+		if (!code_file_find(room->code, &mapping, INT32_MAX, 0))
+			break;
+	assert_int_equal(mapping.inode, CODE_FILES_MAX / 8 + 1);
+	mapping = (struct code_mapping){ .path = "/etc/passwd", .build_id_size = 1 };
+	assert_int_equal(code_file_find(room->code, &mapping, getpid(), 0)->state, CODE_FILE_NEW);
+}
+
+/* In namespaces of its own, as that user: an overlay of folders of root.  0 when that is not allowed here. */
+static pid_t start_overlay(uid_t uid, const char *place)
+{
+	const int flags = uid ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS;
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		close(ends[0]);
+		if (setresuid(uid, uid, uid) == 0 && unshare(flags) == 0 &&
+		    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+		    mount("overlay", place, "overlay", 0, "lowerdir=/usr/bin:/usr/sbin") == 0 &&
+		    write(ends[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ends[1]);
+	if (read(ends[0], &byte, 1) != 1) {
+		waitpid(pid, NULL, 0);
+		pid = 0;
+	}
+	close(ends[0]);
+	return pid;
+}
+
+/* Whether a file of root below the overlay of the process is believed to be root's; -1: there is no overlay. */
+static int overlay_is_believed(uid_t uid)
+{
+	char place[] = "/tmp/taskscope-XXXXXX", path[128];
+	struct stat status;
+	int process, fd, is_believed = -1, is_believed_without = 0;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(place));
+	assert_int_equal(chmod(place, 0755), 0);
+	pid = start_overlay(uid, place);
+	if (pid) {
+		snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+		process = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		snprintf(path, sizeof(path), "/proc/%d/root%s/env", (int)pid, place);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		assert_true(process >= 0 && fd >= 0);
+		assert_int_equal(fstat(fd, &status), 0);
+		assert_int_equal(status.st_uid, 0);
+		is_believed = mount_is_believed(fd, process);
+		is_believed_without = mount_is_believed(fd, -1);
+		close(fd);
+		close(process);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	rmdir(place);
+	assert_false(is_believed_without); /* it is in another mount namespace than ours */
+	return is_believed;
+}
+
+static void an_overlay_is_believed_where_root_mounted_it(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		return; /* only root can be somebody else */
+	assert_int_not_equal(overlay_is_believed(65534), 1);
+	assert_int_not_equal(overlay_is_believed(0), 0);
+}
+
+static void strangers_beyond_the_table_share_a_row(void **state)
+{
+	struct room *room = *state;
+	struct code_user *last = NULL;
+
+	for (uint32_t uid = 1000; uid < 1000 + 2 * CODE_USERS_MAX; uid++)
+		last = code_user_find(room->code, uid);
+	assert_ptr_equal(last, code_user_find(room->code, 999999));
+	assert_ptr_not_equal(last, code_user_find(room->code, 1000));
+	assert_int_equal(code_user_find(room->code, CODE_OWNER_TRUSTED)->uid, CODE_OWNER_TRUSTED);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -462,6 +618,12 @@ int main(void)
 		CASE(a_strangers_file_is_used_for_nobody_else),
 		CASE(a_file_system_that_does_not_answer_costs_few_threads),
 		CASE(strangers_who_do_not_answer_do_not_keep_others_from_being_read),
+		CASE(a_slow_file_is_given_up_before_the_others_of_its_user),
+		CASE(a_user_who_took_his_share_waits_and_others_do_not),
+		CASE(whose_files_end_the_service_cannot_end_it_for_others),
+		CASE(a_user_can_only_fill_his_part_of_the_list),
+		CASE(an_overlay_is_believed_where_root_mounted_it),
+		CASE(strangers_beyond_the_table_share_a_row),
 		CASE(what_is_no_program_is_not_bad),
 		CASE(a_pipe_is_not_opened),
 		CASE(the_kernels_own_code_is_known),

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "host/code/code.h"
 #include "host/code/code_name.h"
 #include "host/code/code_state.h"
@@ -246,6 +247,20 @@ static void code_of_a_jit_compiler_keeps_its_name_after_the_end(void **state)
 	assert_null(names[0].function);
 }
 
+/* What processes run that are gone. */
+static void find_in_gone(struct room *room, struct jit_names *names)
+{
+	static uint64_t number = 1000000;
+
+	for (int32_t i = 0; i < 2 * JIT_PROCESSES_MAX; i++) {
+		struct address_space space = { .code = room->code,
+					       .pid = INT32_MAX - i,
+					       .number = number++ };
+
+		assert_null(jit_names_find(names, &space, 0x1000));
+	}
+}
+
 /* Most processes have no map: these do not take the places of those that do. */
 static void many_processes_without_a_map_leave_room_for_one_with_a_map(void **state)
 {
@@ -256,12 +271,33 @@ static void many_processes_without_a_map_leave_room_for_one_with_a_map(void **st
 
 	run(room, made_path("sleeper", program), NULL);
 	place = place_of(room, "jit");
-	for (int32_t i = 0; i < 2 * JIT_PROCESSES_MAX; i++)
-		assert_null(jit_names_find(names, INT32_MAX - i, 1, 0x1000));
-	assert_string_equal(jit_names_find(names, room->pid, 0, place->address), place->name);
-	for (int32_t i = 0; i < 2 * JIT_PROCESSES_MAX; i++)
-		assert_null(jit_names_find(names, INT32_MAX - i, 2, 0x1000));
-	assert_string_equal(jit_names_find(names, room->pid, 0, place->address), place->name);
+	find_in_gone(room, names);
+	assert_string_equal(jit_names_find(names, room->space, place->address), place->name);
+	find_in_gone(room, names);
+	assert_string_equal(jit_names_find(names, room->space, place->address), place->name);
+	jit_names_free(names);
+}
+
+/* An exec leaves the number of the process and the file in /tmp as they were. */
+static void a_program_has_no_names_of_the_one_before_it_in_its_process(void **state)
+{
+	const struct timespec long_ago[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+	struct room *room = *state;
+	struct jit_names *names = jit_names_new(room->code);
+	char program[PATH_BYTES], path[64];
+	struct address_space *later;
+	const struct place *place;
+
+	run(room, made_path("sleeper", program), NULL);
+	place = place_of(room, "jit");
+	assert_string_equal(jit_names_find(names, room->space, place->address), place->name);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)room->pid);
+	assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+	later = address_space_copy(room->space, room->pid, 0);
+	address_space_begin(later, monotonic_ns());
+	assert_null(jit_names_find(names, later, place->address));
+	assert_string_equal(jit_names_find(names, room->space, place->address), place->name);
+	address_space_free(later);
 	jit_names_free(names);
 }
 
@@ -319,12 +355,14 @@ static void maps_of_strangers_take_no_room_of_others(void **state)
 	run(room, made_path("sleeper", program), NULL);
 	for (size_t i = 0; i < JIT_PROCESSES_MAX; i++) {
 		pid_t stranger = start_stranger();
-		bool is_named = jit_names_find(names, stranger, 0, 0x1000);
+		struct address_space *space = address_space_new(room->code, stranger, 0);
+		bool is_named = jit_names_find(names, space, 0x1000);
 
+		address_space_free(space);
 		end_stranger(stranger);
-		assert_true(is_named);
+		assert_int_equal(is_named, i < JIT_PROCESSES_SHARE);
 	}
-	ours = jit_names_find(names, room->pid, 0, place_of(room, "jit")->address);
+	ours = jit_names_find(names, room->space, place_of(room, "jit")->address);
 	assert_non_null(ours);
 	assert_string_equal(ours, place_of(room, "jit")->name);
 	jit_names_free(names);
@@ -348,7 +386,7 @@ static void a_map_is_not_read_for_ever(void **state)
 		assert_int_equal(pwrite(fileno(map), "\n", 1, place), 1);
 	assert_int_equal(pwrite(fileno(map), last, strlen(last), size), strlen(last));
 	fclose(map);
-	assert_null(jit_names_find(names, room->pid, 0, 0x1000));
+	assert_null(jit_names_find(names, room->space, 0x1000));
 	jit_names_free(names);
 }
 
@@ -533,6 +571,7 @@ int main(void)
 		TEST(code_of_a_jit_compiler_keeps_its_name_after_the_end),
 		TEST(many_processes_without_a_map_leave_room_for_one_with_a_map),
 		TEST(maps_of_strangers_take_no_room_of_others),
+		TEST(a_program_has_no_names_of_the_one_before_it_in_its_process),
 		TEST(a_map_is_not_read_for_ever),
 		TEST(a_deleted_program_is_named_also_after_its_end),
 		TEST(a_stripped_program_is_named_by_its_debug_file),

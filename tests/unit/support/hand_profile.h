@@ -124,7 +124,7 @@ static inline void hand_everything(struct profile *profile)
 	profile->frequency_hz = 99;
 	profile->off_cpu_min_ns = 1000000;
 	profile->losses =
-		(struct profile_losses){ 1,  2, 3, 4, profile->losses.unnamed_frames, 6, 10,
+		(struct profile_losses){ 1,  2, 3, 4, profile->losses.unnamed_frames, 6, 10, 12, 13,
 					 11, 7, 8, 9 };
 }
 
