@@ -96,6 +96,16 @@ static int read_labels(const struct decoder *decoder, uint32_t written)
 	return 0;
 }
 
+int scope_labels_read(const struct scope_source *source, const struct scope_header *header,
+		      struct scope_workspace *workspace)
+{
+	const struct decoder decoder = { .source = source,
+					 .header = header,
+					 .workspace = workspace };
+
+	return read_labels(&decoder, header->label_count);
+}
+
 /* How many bytes of a block are needed. */
 static size_t block_size(const struct decoder *decoder)
 {

@@ -91,6 +91,9 @@ int scope_tallies_add(struct scope_workspace *workspace, const struct scope_head
 int scope_tallies_finish(struct scope_workspace *workspace, const struct scope_scale *scale,
 			 struct scopes *ret);
 
+/* Reads the labels that are new since the last copy, with a header that was just read.  0 or a negative errno. */
+int scope_labels_read(const struct scope_source *source, const struct scope_header *header,
+		      struct scope_workspace *workspace);
 /* The text of a label's number; "" when there is none. */
 const char *scope_label_text(const struct scope_workspace *workspace, uint32_t label);
 

@@ -198,8 +198,7 @@ int scope_reader_read(struct scope_reader *reader, bool with_statistics, struct 
 	return 0;
 }
 
-int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns,
-		       int64_t *ret_self_offset)
+int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns, int64_t *ret_self_offset)
 {
 	struct scope_source source;
 	struct scope_header header;
@@ -213,8 +212,15 @@ int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns,
 	return 0;
 }
 
-const char *scope_reader_label(const struct scope_reader *reader, uint32_t number)
+const char *scope_reader_label(struct scope_reader *reader, uint32_t number)
 {
+	struct scope_source source;
+	struct scope_header header;
+	struct error error = { 0 };
+
+	if (number >= reader->workspace.labels.count &&
+	    read_header(&reader->fd, &source, &header, &error) == 0)
+		(void)scope_labels_read(&source, &header, &reader->workspace);
 	return scope_label_text(&reader->workspace, number);
 }
 

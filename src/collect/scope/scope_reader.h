@@ -42,8 +42,8 @@ int scope_reader_read(struct scope_reader *reader, bool with_statistics, struct 
  */
 int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns,
 		       int64_t *ret_self_offset);
-/* The text of a label's number, as of the last copy; "" when there is none. */
-const char *scope_reader_label(const struct scope_reader *reader, uint32_t number);
+/* The text of a label's number, which may be newer than the last copy; "" when there is none. */
+const char *scope_reader_label(struct scope_reader *reader, uint32_t number);
 
 void scope_reader_close(struct scope_reader *reader); /* NULL is allowed */
 void scope_reader_close_pointer(struct scope_reader **reader);

@@ -275,21 +275,26 @@ int phases_finish(struct phase_watch *watch)
 	return report(watch);
 }
 
-void phases_append_scopes(const struct phase_watch *watch, int32_t pid,
+/* The kernel may see the scopes of a program before we searched for them. */
+static const struct phase_view *view_of(struct phase_watch *watch, int32_t pid)
+{
+	struct phase_member *member = number_map_get(&watch->numbers, pid);
+
+	if (member && !(member->view && member->view->reader))
+		phase_search_member(watch, member, SCOPE_SEARCH_QUICK);
+	return member ? member->view : NULL;
+}
+
+void phases_append_scopes(struct phase_watch *watch, int32_t pid,
 			  const struct tracer_stack_scopes *scopes, struct text *out)
 {
-	const struct phase_member *member = number_map_get(&watch->numbers, pid);
-	const struct phase_view *view = member ? member->view : NULL;
+	const struct phase_view *view = scopes->count ? view_of(watch, pid) : NULL;
+	bool is_known = view && view->reader && view->traced.area_ns == scopes->area_ns;
 
-	if (!view || !view->reader || view->traced.area_ns != scopes->area_ns)
-		return;
 	for (size_t i = 0; i < scopes->count; i++) {
-		const char *label = scope_reader_label(view->reader, scopes->labels[i]);
+		const char *label =
+			is_known ? scope_reader_label(view->reader, scopes->labels[i]) : "";
 
-		if (!*label) {
-			text_clear(out);
-			return;
-		}
-		text_format(out, "%s%s", i ? " > " : "", label);
+		text_format(out, "%s%s", i ? " > " : "", *label ? label : PHASE_NOT_KNOWN);
 	}
 }

@@ -83,11 +83,13 @@ void phases_end(struct phase_watch *watch, const struct tree_process *process);
  * statistics of live programs, and updates the manifest.
  */
 int phases_finish(struct phase_watch *watch);
+/* Stands for a label that was in use, but is not known: time in it is not time outside of scopes. */
+#define PHASE_NOT_KNOWN "(not known)"
 /*
  * Appends the labels of scopes that a thread of the process had open, outermost first, with " > "
- * between them; nothing when a label is not known yet.
+ * between them; PHASE_NOT_KNOWN for one that cannot be read any more.
  */
-void phases_append_scopes(const struct phase_watch *watch, int32_t pid,
+void phases_append_scopes(struct phase_watch *watch, int32_t pid,
 			  const struct tracer_stack_scopes *scopes, struct text *out);
 /* Returns the CPU time of searches since the last call. */
 uint64_t phases_take_cost(struct phase_watch *watch);

@@ -39,7 +39,7 @@ int stack_watch_open(const struct host *host, const struct tracer *tracer,
 bool stack_watch_close(struct stack_watch *watch);
 
 /* Takes what the tracer has.  `phases` knows the scopes of programs. */
-void stack_watch_drain(struct stack_watch *watch, const struct phase_watch *phases);
+void stack_watch_drain(struct stack_watch *watch, struct phase_watch *phases);
 
 /* After the last drain, with the tree summed up: gives the profile to the run.  0 or -ENOMEM. */
 int stack_watch_finish(struct stack_watch *watch);
