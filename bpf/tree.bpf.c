@@ -376,10 +376,9 @@ int tree_sys_exit(__u64 *arguments)
 	__s64 result = arguments[1];
 
 	struct task_struct *task = bpf_get_current_task_btf();
+	__u64 ns = want_calls ? call_leave(task, registers, result) : 0;
 
-	if (off_cpu_min_ns && stacks_owed)
-		stack_pay(task);
-	if (want_calls)
-		call_leave(task, registers, result);
+	if (off_cpu_min_ns && (stacks_owed || ns >= off_cpu_min_ns))
+		stack_pay(task, ns);
 	return 0;
 }

@@ -74,7 +74,7 @@ slot_at(struct task_struct *task, struct call_state *state, __u64 index, __u64 f
 }
 
 static __always_inline struct tree_call_record *slot_new(struct task_struct *task,
-						    struct call_state *state, __u32 place)
+							 struct call_state *state, __u32 place)
 {
 	__u64 index = state->slot_count;
 	struct tree_call_record *slot;
@@ -249,15 +249,16 @@ static __always_inline bool call_enter(struct task_struct *task, __s64 number)
 	return true;
 }
 
-static __always_inline void call_leave(struct task_struct *task, struct pt_regs *registers,
-				       __s64 result)
+/* Returns how long the call took; 0: not known. */
+static __always_inline __u64 call_leave(struct task_struct *task, struct pt_regs *registers,
+					__s64 result)
 {
 	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
 	__u32 rule, kind = SOCKET_NONE;
 	__u64 ns, error = 0;
 
 	if (!state || !state->enter_ns)
-		return;
+		return 0;
 	ns = bpf_ktime_get_ns() - state->enter_ns;
 	state->enter_ns = 0;
 	rule = rule_of(state->abi, state->number);
@@ -270,6 +271,7 @@ static __always_inline void call_leave(struct task_struct *task, struct pt_regs 
 	if (result < 0 && result >= -MAX_ERRNO && !(rule & TREE_RULE_NO_RESULT))
 		error = -result;
 	call_count(state, ns, kind, error);
+	return ns;
 }
 
 #endif

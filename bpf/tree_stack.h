@@ -76,6 +76,7 @@ enum tree_stack_loss {
 	TREE_STACK_SHORT_NS,
 	TREE_STACK_FAULT_NS,
 	TREE_STACK_WAKERS,
+	TREE_STACK_UNSEEN, /* wakings after long blocks */
 	TREE_STACK_LOSSES,
 };
 

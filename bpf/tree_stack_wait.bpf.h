@@ -16,6 +16,7 @@
 #ifndef BPF_TREE_STACK_WAIT_BPF_H
 #define BPF_TREE_STACK_WAIT_BPF_H
 
+#include "tree_clock.bpf.h"
 #include "tree_stack.bpf.h"
 
 #define STACK_PAUSE_NS 10000000	  /* between two stacks of short blocks of a thread */
@@ -452,16 +453,65 @@ static __always_inline void debt_pay(struct thread_state *state, struct stack_de
 		wait->has_stack = 1;
 }
 
-/* A system call of the current task returns. */
-static __always_inline void stack_pay(struct task_struct *task)
+/* How long the current task was blocked before it came onto its CPU; 0: not known. */
+static __always_inline __u64 blocked_before(struct task_struct *task, struct thread_state *state)
+{
+	__u64 arrival = task_arrival(task), in_ns = arrival + state->clock_offset, queued_ns = 0;
+
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		queued_ns = task->sched_info.run_delay - state->run_delay;
+	if (!arrival || !state->clock_offset || state->phase != PHASE_LEFT ||
+	    state->reason == RUNNABLE || in_ns < state->out_ns + queued_ns)
+		return 0;
+	return in_ns - state->out_ns - queued_ns;
+}
+
+/*
+ * The current task returns from a long call and owes nothing.  If it was blocked there for long, its waking was not seen:
+ * now and then the kernel runs no program for one.  The user's part of the stack can still be had; the kernel's is gone.
+ */
+static __always_inline void stack_owe_late(struct task_struct *task, struct thread_state *state)
+{
+	struct stack_debt *debt = &state->debt;
+	struct stack_place place;
+	struct stack_wait *wait;
+	__u64 index, blocked_ns = 0;
+
+	stack_place_find(task, &place);
+	index = wait_index(&place);
+	wait = wait_at(debt, index);
+	if (!is_same_place(&wait->place, &place) || place.syscall == TREE_STACK_NO_CALL)
+		return;
+	if (debt->wait == index + 1 && !debt->claimed_ns)
+		blocked_ns = blocked_before(task, state);
+	if (blocked_ns < off_cpu_min_ns && (wait->has_stack || wait->ns < off_cpu_min_ns))
+		return;
+	debt->is_owed = 1;
+	debt->place = place;
+	debt->ns = debt->longest_ns = blocked_ns;
+	debt->begin_ns = state->out_ns;
+	debt->reason = wait->reason;
+	debt->object = state->wait.object;
+	debt->kernel_size = 0;
+	debt->claimed_ns += blocked_ns;
+	__sync_fetch_and_add(&stacks_owed, 1);
+	stack_lose(TREE_STACK_UNSEEN, 1);
+}
+
+/* A system call of the current task returns, after so long. */
+static __always_inline void stack_pay(struct task_struct *task, __u64 ns)
 {
 	struct thread_state *state = thread_find(task);
 	struct stack_place place;
 	struct stack_debt *debt;
 
-	if (!state || !state->debt.is_owed)
+	if (!state)
 		return;
 	debt = &state->debt;
+	if (!debt->is_owed && ns >= off_cpu_min_ns)
+		stack_owe_late(task, state);
+	if (!debt->is_owed)
+		return;
 	stack_place_read(task, &place);
 	place.syscall = debt->place.syscall;
 	if (!is_same_place(&place, &debt->place)) {

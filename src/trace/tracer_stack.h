@@ -88,6 +88,7 @@ struct tracer_stack_losses {
 	uint64_t dropped_cpu_ns; /* of dropped_ns: on the CPU */
 	uint64_t unread;	 /* user stacks that could not be read */
 	uint64_t images;	 /* records of mappings that found their ring full */
+	uint64_t unseen; /* wakings after long blocks, so that these have no frames of the kernel */
 	uint64_t wakers; /* stacks of wakers that were left out, so as not to take too many */
 	/* Off-CPU time in blocks that have no stack of their own, by kind: */
 	uint64_t short_ns; /* shorter than off_cpu_min_ns and not sampled */

@@ -43,7 +43,7 @@ struct stack_watch {
 	_Atomic uint64_t failed_ns;
 	_Atomic uint64_t failed_cpu_ns; /* of those: on the CPU */
 	struct text scope;
-	const struct phase_watch *phases; /* during a drain */
+	struct phase_watch *phases; /* during a drain */
 };
 
 /* The time that is lost with an item.  A waker's weight is the time of another thread. */
@@ -215,7 +215,7 @@ static int take_image(void *context, const struct tracer_image_event *event)
 	return 0;
 }
 
-void stack_watch_drain(struct stack_watch *watch, const struct phase_watch *phases)
+void stack_watch_drain(struct stack_watch *watch, struct phase_watch *phases)
 {
 	const struct tracer_stack_sink sink = { take_stack, take_image, watch };
 
@@ -233,6 +233,7 @@ static void add_losses(const struct stack_watch *watch, const struct tracer_stac
 	profile->losses.dropped_ns += tracer->dropped_ns + watch->failed_ns;
 	profile->losses.unread += tracer->unread;
 	profile->losses.mappings += tracer->images;
+	profile->losses.unseen += tracer->unseen;
 	profile->losses.wakers += tracer->wakers;
 }
 

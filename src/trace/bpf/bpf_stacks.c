@@ -159,6 +159,7 @@ void bpf_stack_losses(void *context, struct tracer_stack_losses *ret)
 		.dropped_cpu_ns = counts[TREE_STACK_DROPPED_CPU_NS],
 		.images = state->stacks.images.lost,
 		.unread = counts[TREE_STACK_NOT_READ] + state->stacks.unread,
+		.unseen = counts[TREE_STACK_UNSEEN],
 		.wakers = counts[TREE_STACK_WAKERS],
 		.short_ns = counts[TREE_STACK_SHORT_NS],
 		.fault_ns = counts[TREE_STACK_FAULT_NS],
