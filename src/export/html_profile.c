@@ -6,11 +6,12 @@
 #include "base/json.h"
 #include "export/html.h"
 #include "metric/wait.h"
-#include "model/profile/profile.h"
+#include "model/profile/profile_top.h"
 
 enum frame_flag {
 	FRAME_KERNEL = 1 << 0,
 	FRAME_INLINED = 1 << 1,
+	FRAME_LIBRARY = 1 << 2, /* time off the CPU belongs to its caller */
 };
 
 #define COLUMN(json, key, array, value)                                                            \
@@ -53,9 +54,10 @@ static void write_addresses(struct json *json, const struct profile *profile)
 	json_end_array(json);
 }
 
-static uint64_t frame_flags(const struct profile_frame *frame)
+static uint64_t frame_flags(const struct profile *profile, const struct profile_frame *frame)
 {
-	return (frame->is_kernel ? FRAME_KERNEL : 0U) | (frame->is_inlined ? FRAME_INLINED : 0U);
+	return (frame->is_kernel ? FRAME_KERNEL : 0U) | (frame->is_inlined ? FRAME_INLINED : 0U) |
+	       (profile_frame_is_library(profile, frame) ? FRAME_LIBRARY : 0U);
 }
 
 static void write_frames(struct json *json, const struct profile *profile)
@@ -68,7 +70,7 @@ static void write_frames(struct json *json, const struct profile *profile)
 	COLUMN(json, "module", &profile->frames, frames[i].module);
 	COLUMN(json, "source", &profile->frames, frames[i].source);
 	COLUMN(json, "line", &profile->frames, frames[i].line);
-	COLUMN(json, "flags", &profile->frames, frame_flags(&frames[i]));
+	COLUMN(json, "flags", &profile->frames, frame_flags(profile, &frames[i]));
 	write_addresses(json, profile);
 	json_end_object(json);
 }
@@ -117,6 +119,8 @@ static void write_losses(struct json *json, const struct profile_losses *losses)
 	json_member_u64(json, "unnamed_frames", losses->unnamed_frames);
 	json_member_u64(json, "bad_files", losses->bad_files);
 	json_member_u64(json, "mappings", losses->mappings);
+	json_member_u64(json, "unseen", losses->unseen);
+	json_member_u64(json, "refused", losses->refused);
 	json_member_u64(json, "wakers", losses->wakers);
 	json_member_u64(json, "cut", losses->cut);
 	json_member_u64(json, "folded", losses->folded);

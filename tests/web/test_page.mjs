@@ -106,6 +106,20 @@ test("time on the CPU, off it, and both", () =>
 		assert.equal(await sum(page), "700 ms");
 	}));
 
+test("time off the CPU belongs to the functions that the report names", () =>
+	open(report("before"), {}, async page => {
+		const { top } = JSON.parse(taskscope("report", made("before"), "--format", "json")).profile.off_cpu;
+		await press(page, "off CPU");
+		assert.deepEqual(
+			(await texts(page, "#flames tbody th")).slice(0, top.length),
+			top.map(row => row.function)
+		);
+		assert.deepEqual(
+			top.map(row => row.function),
+			["compile", "work"]
+		);
+	}));
+
 test("one thread alone", () =>
 	open(report("before"), {}, async page => {
 		await page.getByLabel("thread", { exact: true }).selectOption("made / worker");

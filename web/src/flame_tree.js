@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Trees of time out of a profile: { frame, value, self, children }, values in ns.  A frame is { name, kind, file, detail }, the
-// same object wherever it is.
+// Trees of time out of a profile: { frame, value, self, children }, values in ns.  A frame is { name, kind, file, detail,
+// isLibrary }, the same object wherever it is.
 
 export const KINDS = { "on-cpu": "on a CPU", "off-cpu": "off the CPU", waker: "wakers" };
 const KERNEL = 1,
-	INLINED = 2;
+	INLINED = 2,
+	LIBRARY = 4;
 const NO_STACK = 2,
 	TRUNCATED = 1;
 
@@ -26,6 +27,7 @@ export function namedFrames(profile, withAddresses = true) {
 			kind,
 			file,
 			detail: [module, frames.source[i] ? texts[frames.source[i]] : ""].filter(Boolean).join(", "),
+			isLibrary: Boolean(frames.flags[i] & LIBRARY),
 		};
 		known.set(key, made);
 		return made;
@@ -112,24 +114,37 @@ export function finish(top) {
 
 const isFunction = ({ kind }) => !["process", "thread", "meta", "wait"].includes(kind);
 
+// Whose time it is, of functions outermost first.  Who waits is always in the same few functions of the kernel and of the C
+// library: the time is that of the innermost function outside of both, or else outside of the kernel, as in the report.
+function ownerOf(path, isWait) {
+	const inner = path.at(-1);
+	if (!isWait) return inner;
+	return path.findLast(row => !row.frame.isLibrary) ?? path.findLast(row => row.frame.kind !== "kernel") ?? inner;
+}
+
 // Time by function: { frame, self, total }; a function counts once in a stack, however often it is there.
 export function byFunction(tree) {
 	const rows = new Map(),
-		depths = new Map();
-	const enter = (node, caller) => {
+		depths = new Map(),
+		path = [];
+	const enter = node => {
 		const { frame } = node,
-			row = isFunction(frame) ? (rows.get(frame) ?? { frame, self: 0, total: 0 }) : caller;
-		if (isFunction(frame)) {
-			const depth = depths.get(frame) ?? 0;
+			counts = isFunction(frame);
+		if (counts) {
+			const depth = depths.get(frame) ?? 0,
+				row = rows.get(frame) ?? { frame, self: 0, total: 0 };
 			row.total += depth ? 0 : node.value;
 			depths.set(frame, depth + 1);
 			rows.set(frame, row);
+			path.push(row);
 		}
-		// What it waited for is its own time.
-		if (row) row.self += node.self;
-		node.children.forEach(child => enter(child, row));
-		if (isFunction(frame)) depths.set(frame, depths.get(frame) - 1);
+		if (node.self && path.length) ownerOf(path, frame.kind === "wait").self += node.self;
+		node.children.forEach(enter);
+		if (counts) {
+			depths.set(frame, depths.get(frame) - 1);
+			path.pop();
+		}
 	};
-	enter(tree, null);
+	enter(tree);
 	return [...rows.values()].sort((a, b) => b.self - a.self || b.total - a.total);
 }

@@ -37,6 +37,8 @@ function stackLosses(profile) {
 		["truncated", "stack whose outermost frames are missing", "stacks whose outermost frames are missing"],
 		["bad_files", "program or library that could not be read", "programs and libraries that could not be read"],
 		["mappings", "record of a mapping that found no room", "records of mappings that found no room"],
+		["unseen", "end of a long wait that was not seen", "ends of long waits that were not seen"],
+		["refused", "question about a slow user's files", "questions about slow users' files"],
 		["wakers", "stack of a waker that was left out", "stacks of wakers that were left out"],
 		["cut", "stack that was cut for want of room", "stacks that were cut for want of room"],
 		["folded", "sample without its stack for want of room", "samples without their stacks for want of room"],

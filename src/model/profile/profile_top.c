@@ -39,6 +39,11 @@ static bool is_c_library(const char *module)
 	return false;
 }
 
+bool profile_frame_is_library(const struct profile *profile, const struct profile_frame *frame)
+{
+	return frame->is_kernel || is_c_library(profile_string(profile, frame->module));
+}
+
 static int compare_numbers(uint64_t first, uint64_t second)
 {
 	return first < second ? -1 : first > second;
@@ -71,14 +76,13 @@ static int number_functions(struct folding *folding)
 		order[i] = i;
 	qsort_r(order, count, sizeof(*order), compare_functions, frames);
 	for (uint32_t i = 0; i < count; i++) {
-		const char *module = profile_string(folding->profile, frames[order[i]].module);
-
 		if (i == 0 || compare_functions(&order[i - 1], &order[i], frames) != 0)
 			folding->functions[folding->function_count++] =
 				(struct profile_top){ .frame = order[i],
 						      .caller = PROFILE_NO_FRAME };
 		folding->function_of[order[i]] = folding->function_count - 1;
-		folding->is_library[order[i]] = frames[order[i]].is_kernel || is_c_library(module);
+		folding->is_library[order[i]] =
+			profile_frame_is_library(folding->profile, &frames[order[i]]);
 	}
 	return 0;
 }

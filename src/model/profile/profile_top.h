@@ -34,6 +34,9 @@ struct profile_tops {
 	uint64_t ns; /* of all samples of that kind, with or without a stack */
 };
 
+/* Whether time off the CPU never belongs to such a frame while there is another. */
+bool profile_frame_is_library(const struct profile *profile, const struct profile_frame *frame);
+
 /* 0, and a list for profile_tops_free(); or -ENOMEM. */
 int profile_tops(const struct profile *profile, enum profile_kind kind, struct profile_tops *ret);
 void profile_tops_free(struct profile_tops *tops);
