@@ -93,6 +93,19 @@ static int report_memory(struct watch *watch)
 			      has_rss ? NULL : "the memory of the process cannot be read");
 }
 
+/* What cannot be written at the end is said before anything starts. */
+static int check_stacks(const struct watch *watch, struct error *error)
+{
+	const struct source_report *source = run_source(watch->run, "stacks");
+	const char *path = watch->options->stacks_file;
+
+	if (!path || run_source_works(source))
+		return 0;
+	return error_set(error, -ENODATA, "cannot write '%s': the run would have no stacks%s%s",
+			 path, source && source->reason ? ": " : "",
+			 source && source->reason ? source->reason : "");
+}
+
 /* Writes the manifest and the first lines.  If that fails, nothing is started. */
 static int write_metadata(struct watch *watch, struct error *error)
 {
@@ -115,8 +128,9 @@ static int write_metadata(struct watch *watch, struct error *error)
 					  &watch->stacks);
 	if (status < 0)
 		return no_memory(error);
-	if (!out)
-		return 0;
+	status = check_stacks(watch, error);
+	if (status < 0 || !out)
+		return status;
 	run_json_metadata(out, watch->run);
 	lines_end(&watch->output.lines);
 	status = lines_flush(&watch->output.lines);

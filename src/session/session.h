@@ -34,8 +34,10 @@ struct session_options {
 	uint64_t interval_ns;	     /* shortest time between samples; 0: the default, adaptive */
 	uint64_t duration_ns;	     /* 0: no limit */
 	bool keeps_host;	     /* fill in `host` of struct run */
-	FILE *lines;		     /* JSON lines go here; NULL: nowhere */
-	int live_fd;		     /* the terminal for the live line, or -1 */
+	const char *
+		stacks_file; /* will be written if there are stacks: else nothing is started; NULL */
+	FILE *lines;	     /* JSON lines go here; NULL: nowhere */
+	int live_fd;	     /* the terminal for the live line, or -1 */
 };
 
 /* What session_run() returns besides the command's own status. */

@@ -71,6 +71,21 @@ class Doctor(unittest.TestCase):
             told = told.split("\n")[:3]
             self.assertIn("needs: " + source["needs"], "\n".join(told), source["name"])
 
+    @unittest.skipUnless(support.is_root(), "needs root to give and take rights")
+    def test_names_of_the_kernels_functions_follow_its_settings(self):
+        def found(prefix=()):
+            out = subprocess.run([*prefix, self.public_taskscope(), "doctor", "--format", "json"], check=True,
+                                 capture_output=True, timeout=support.HANG).stdout
+            return json.loads(out)["kernel_name_sources"]
+
+        hides = subprocess.run([*UNPRIVILEGED, "grep", "-qv", "^0* ", "/proc/kallsyms"], check=False).returncode == 1
+        self.assertEqual([(way["name"], way["state"]) for way in found()], [("kallsyms", "ok")])
+        if not hides:
+            self.skipTest("this kernel shows its addresses to everybody")
+        way = found(UNPRIVILEGED)[0]
+        self.assertEqual(way["state"], "unavailable")
+        self.assertIn("CAP_SYSLOG", way["reason"])
+
     def recorded(self, name="debian-6.1"):
         root = self.scratch / "root"
         shutil.copytree(support.ROOT / "tests/data/roots" / name, root, symlinks=True)

@@ -104,7 +104,8 @@ static const void *kind_of(const char *path)
 	return exporter_find(path);
 }
 
-static int check_exporter(const struct session_args *args, const char *path, struct error *error)
+static int choose_exporter(const struct session_args *args, const char *path,
+			   struct session_options *ret, struct error *error)
 {
 	const struct exporter *exporter = exporter_find(path);
 	int status = exporter->check ? exporter->check(error) : 0;
@@ -118,6 +119,8 @@ static int check_exporter(const struct session_args *args, const char *path, str
 	if (exporter->needs_stacks && args->no_stacks)
 		return error_set(error, -EINVAL,
 				 "'%s' is for stacks: leave out --no-stacks, or this -o", path);
+	if (exporter->needs_stacks)
+		ret->stacks_file = path;
 	return check_replaceable(path, error);
 }
 
@@ -134,7 +137,7 @@ static int choose_output(const struct session_args *args, const char *path,
 	if (!exporter_find(path))
 		return choose_lines(path, &ret->lines, error);
 	ret->keeps_host = true;
-	return check_exporter(args, path, error);
+	return choose_exporter(args, path, ret, error);
 }
 
 /* What is the same in two of the outputs, or NULL. */
@@ -160,9 +163,8 @@ static int choose_outputs(const struct session_args *args, struct session_option
 			const char *conflict = find_conflict(paths[i], paths[other]);
 
 			if (conflict)
-				return error_set(error, -EINVAL,
-						 "-o names %s: '%s' is the second", conflict,
-						 paths[i]);
+				return error_set(error, -EINVAL, "-o names %s: '%s' is the second",
+						 conflict, paths[i]);
 		}
 		status = choose_output(args, paths[i], ret, error);
 	}

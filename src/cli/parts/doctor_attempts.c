@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "collect/capture.h"
 #include "host/host.h"
+#include "host/proc/kernel_symbols.h"
 #include "trace/life/lifecycle.h"
 #include "trace/tracer.h"
 
@@ -88,11 +89,25 @@ static void examine_stacks(const struct host *host, struct attempts *attempts)
 		attempt->state = tracer_try_stacks(host, &attempt->reason);
 }
 
+/* Without them stacks still have the functions of programs. */
+static void examine_kernel_names(const struct host *host, struct attempts *attempts)
+{
+	CLEANUP(kernel_symbols_clear) struct kernel_symbols symbols = { 0 };
+	struct attempt *attempt = begin(host, attempts);
+
+	attempt->name = "kallsyms";
+	attempt->needs = "CAP_SYSLOG, where kernel.kptr_restrict is below 2";
+	attempt->misses = "functions that the compiler put into others";
+	if (host->live)
+		end(attempt, kernel_symbols_read(&symbols, host, &attempt->reason));
+}
+
 void attempts_examine(const struct host *host, struct doctor_attempts *ret)
 {
 	examine_activity(host, &ret->activity);
 	examine_tracers(host, &ret->tracers);
 	examine_stacks(host, &ret->stacks);
+	examine_kernel_names(host, &ret->kernel_names);
 	examine_lives(host, &ret->lives);
 }
 

@@ -25,12 +25,12 @@ struct attempts {
 };
 
 struct doctor_attempts {
-	struct attempts tracers, stacks, lives, activity;
+	struct attempts tracers, stacks, kernel_names, lives, activity;
 };
 
 /*
- * Tries all ways to follow a tree and to take its stacks, and all sources of the events and the activity of a
- * recording.
+ * Tries all ways to follow a tree, to take its stacks and to name the kernel's functions in them, and all sources of
+ * the events and the activity of a recording.
  */
 void attempts_examine(const struct host *host, struct doctor_attempts *ret);
 

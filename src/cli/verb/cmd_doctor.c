@@ -39,7 +39,9 @@ static struct {
 
 static const struct option options[] = {
 	FORMAT_OPTION(args.view, "text|json"),
-	VERBOSE_OPTION(args.view, "all sources, ways to follow processes and absent values, each with its reason"),
+	VERBOSE_OPTION(
+		args.view,
+		"all sources, ways to follow processes and absent values, each with its reason"),
 	{ 0, "root", OPTION_TEXT, &args.root, "DIR", "examine a recorded tree instead of this host",
 	  NULL },
 	{ 0 },
@@ -61,8 +63,8 @@ static void print_source(FILE *out, const struct findings *findings,
 	if (report->reason)
 		fprintf(out, "  %-14s %-12s why: %s\n", "", "", report->reason);
 	if (report->state != SOURCE_OK && needs)
-		fprintf(out, "  %-14s %-12s %s%s\n", "", "", needs == source_denied ? "" : "needs: ",
-			needs);
+		fprintf(out, "  %-14s %-12s %s%s\n", "", "",
+			needs == source_denied ? "" : "needs: ", needs);
 }
 
 /* Prints what is missing although its source works, by reason, as `show` does below its tables. */
@@ -102,6 +104,8 @@ static void print_text(FILE *out, const struct findings *findings)
 		print_source(out, findings, findings_source(findings, i));
 	attempts_print(out, "Following a tree of processes", &findings->attempts.tracers);
 	attempts_print(out, "Stacks of a tree of processes", &findings->attempts.stacks);
+	attempts_print(out, "Names of the kernel's functions in stacks",
+		       &findings->attempts.kernel_names);
 	attempts_print(out, "Events of a recording", &findings->attempts.lives);
 	attempts_print(out, "Activity of a recording", &findings->attempts.activity);
 	fputs("\nKernel:\n", out);
@@ -180,6 +184,7 @@ static void print_json(FILE *out, const struct findings *findings, const struct 
 	json_end_array(&json);
 	attempts_json(&json, "tracers", &findings->attempts.tracers);
 	attempts_json(&json, "stack_sources", &findings->attempts.stacks);
+	attempts_json(&json, "kernel_name_sources", &findings->attempts.kernel_names);
 	attempts_json(&json, "lifecycle_sources", &findings->attempts.lives);
 	attempts_json(&json, "activity_sources", &findings->attempts.activity);
 	json_key(&json, "gates");
