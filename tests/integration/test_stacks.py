@@ -51,8 +51,10 @@ class Profile:
                    if frames[0] == kind and has_chain(frames, list(wanted)))
 
     def share_complete(self, key):
+        """Of the time of stacks.  The clock of a CPU stands still while a hypervisor has it: so much has no stack on
+        the CPU, but all time off the CPU must have one."""
         sums = self.summary["profile"][key]
-        return sums["complete_ns"] / sums["ns"]
+        return sums["complete_ns"] / (sums["ns"] - (sums["missing_ns"] if key == "on_cpu" else 0))
 
 
 @unittest.skipUnless(is_root(), "stacks need BPF")
