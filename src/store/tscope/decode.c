@@ -63,16 +63,37 @@ static const struct block *find_block(uint8_t type, const char *name)
 	return NULL;
 }
 
+static struct reader bytes_reader(const struct bytes *bytes)
+{
+	return (struct reader){ .next = bytes->data, .end = bytes->data + bytes->size };
+}
+
+/* Reads the next block, except what is in it. */
+static struct reader read_block(struct reader *payload, char name[NAME_SIZE], uint8_t *ret_type)
+{
+	reader_name(payload, name);
+	*ret_type = reader_u8(payload);
+	return reader_part(payload, reader_varint(payload));
+}
+
+static bool has_block(struct reader payload)
+{
+	char name[NAME_SIZE];
+	uint8_t type;
+
+	if (!reader_left(&payload))
+		return false;
+	read_block(&payload, name, &type);
+	return !payload.bad;
+}
+
 static void decode_block(struct decoder *decoder, struct reader *payload)
 {
 	const struct block *block;
 	char name[NAME_SIZE];
-	struct reader body;
 	uint8_t type;
+	struct reader body = read_block(payload, name, &type);
 
-	reader_name(payload, name);
-	type = reader_u8(payload);
-	body = reader_part(payload, reader_varint(payload));
 	if (payload->bad) {
 		decoder_damaged(decoder, "a block is cut short");
 		return;
@@ -86,6 +107,7 @@ static void decode_block(struct decoder *decoder, struct reader *payload)
 		decoder_damaged(decoder, "a block is not what it should be");
 }
 
+/* Decodes the rest of the blocks, and checks the whole. */
 static void decode_payload(struct decoder *decoder, struct reader payload)
 {
 	const uint32_t scopes = 1u << METRIC_OF_PROCESS | 1u << METRIC_OF_THREAD;
@@ -102,37 +124,60 @@ static void decode_payload(struct decoder *decoder, struct reader payload)
 		decoder_check(decoder, snapshot_finish(decoder->snapshot));
 }
 
-/* Unpacks the only frame that there may be. */
-static int decompress(const void *bytes, size_t size, size_t limit, struct bytes *ret)
+/* The only frame that there may be, while it is unpacked. */
+struct unpacking {
+	struct decompressor decompressor;
+	struct bytes bytes;
+	size_t taken; /* of them: they need not stay */
+	uint64_t size, limit;
+	bool has_ended;
+	int status;
+	const char *problem; /* why -EBADMSG */
+};
+
+static void unpacking_open(struct unpacking *unpacking, const uint8_t *bytes, size_t size,
+			   const struct container *container)
 {
-	CLEANUP(decompressor_close) struct decompressor decompressor = { 0 };
-	int status = decompressor_open(&decompressor, bytes, size, WINDOW_LOG_LIMIT);
-	size_t length = 1;
-
-	while (status == 0 && length) {
-		uint8_t *room = bytes_reserve(ret, STEP);
-
-		if (!room)
-			return -ENOMEM;
-		status = decompressor_get(&decompressor, room, STEP, &length);
-		ret->size += length;
-		if (ret->size > limit)
-			return -EFBIG;
-	}
-	return status == 0 && decompressor.frames != 1 ? -EBADMSG : status;
+	*unpacking = (struct unpacking){ .limit = size_limit(&container_bytes, size),
+					 .status = container_check(bytes, size),
+					 .problem = "its checksum differs" };
+	if (unpacking->status < 0)
+		return;
+	unpacking->problem = "it cannot be decompressed";
+	unpacking->status = decompressor_open(&unpacking->decompressor, bytes + HEADER_SIZE,
+					      container->payload_size, WINDOW_LOG_LIMIT);
 }
 
-static int unseal(const uint8_t *bytes, size_t size, const struct container *container,
-		  struct bytes *ret, const char **ret_problem)
+static void unpacking_close(struct unpacking *unpacking)
 {
-	int status = container_check(bytes, size);
+	decompressor_close(&unpacking->decompressor);
+	bytes_free(&unpacking->bytes);
+}
 
-	*ret_problem = "its checksum differs";
-	if (status < 0)
-		return status;
-	*ret_problem = "it cannot be decompressed";
-	return decompress(bytes + HEADER_SIZE, container->payload_size,
-			  size_limit(&container_bytes, size), ret);
+/* Adds some bytes after those that were not taken.  False at the end, or after a failure. */
+static bool unpack_more(struct unpacking *unpacking)
+{
+	struct bytes *bytes = &unpacking->bytes;
+	size_t length = 0;
+	uint8_t *room;
+
+	if (unpacking->status < 0 || unpacking->has_ended)
+		return false;
+	bytes->size -= unpacking->taken;
+	if (unpacking->taken)
+		memmove(bytes->data, bytes->data + unpacking->taken, bytes->size);
+	unpacking->taken = 0;
+	room = bytes_reserve(bytes, STEP);
+	unpacking->status =
+		room ? decompressor_get(&unpacking->decompressor, room, STEP, &length) : -ENOMEM;
+	bytes->size += length;
+	unpacking->size += length;
+	unpacking->has_ended = length == 0;
+	if (unpacking->size > unpacking->limit)
+		unpacking->status = -EFBIG;
+	else if (unpacking->status == 0 && length == 0 && unpacking->decompressor.frames != 1)
+		unpacking->status = -EBADMSG;
+	return unpacking->status == 0 && length;
 }
 
 static int cannot_decode(const char *name, int status, const char *problem, size_t size,
@@ -151,15 +196,21 @@ static int cannot_decode(const char *name, int status, const char *problem, size
 int payload_unseal(const char *name, const void *bytes, size_t size, struct bytes *ret,
 		   struct error *error)
 {
+	CLEANUP(unpacking_close) struct unpacking unpacking = { 0 };
 	struct container container;
-	const char *problem;
 	int status = container_open(bytes, size, size, name, &container, error);
 
 	if (status < 0)
 		return status;
-	bytes_clear(ret);
-	status = unseal(bytes, size, &container, ret, &problem);
-	return status < 0 ? cannot_decode(name, status, problem, size, error) : 0;
+	unpacking_open(&unpacking, bytes, size, &container);
+	while (unpack_more(&unpacking))
+		;
+	if (unpacking.status < 0)
+		return cannot_decode(name, unpacking.status, unpacking.problem, size, error);
+	bytes_free(ret);
+	*ret = unpacking.bytes;
+	unpacking.bytes = (struct bytes){ 0 };
+	return 0;
 }
 
 int payload_decode(const char *name, const struct bytes *payload, size_t size,
@@ -171,19 +222,54 @@ int payload_decode(const char *name, const struct bytes *payload, size_t size,
 
 	decoder.snapshot = snapshot;
 	if (decoder_check(&decoder, status))
-		decode_payload(&decoder, (struct reader){ .next = payload->data,
-							  .end = payload->data + payload->size });
+		decode_payload(&decoder, bytes_reader(payload));
 	if (decoder.status < 0)
 		return cannot_decode(name, decoder.status, decoder.problem, size, error);
 	*ret = TAKE_PTR(snapshot);
 	return 0;
 }
 
+/*
+ * Decodes blocks as they are unpacked, since the payload of a large host takes longer to be put in
+ * memory than to be unpacked.  A frame that cannot be unpacked is worse than a block that is wrong,
+ * so it is unpacked to its end in any case.
+ */
+static void decode_while_unpacking(struct decoder *decoder, struct unpacking *unpacking)
+{
+	const struct bytes *bytes = &unpacking->bytes;
+
+	while (unpack_more(unpacking)) {
+		struct reader payload = bytes_reader(bytes);
+
+		while (decoder->status == 0 && has_block(payload))
+			decode_block(decoder, &payload);
+		unpacking->taken =
+			decoder->status < 0 ? bytes->size : (size_t)(payload.next - bytes->data);
+	}
+	if (unpacking->status == 0)
+		decode_payload(decoder, bytes_reader(bytes));
+}
+
 int snapshot_decode(const char *name, const void *bytes, size_t size, struct snapshot **ret,
 		    struct error *error)
 {
-	CLEANUP(bytes_free) struct bytes payload = { 0 };
-	int status = payload_unseal(name, bytes, size, &payload, error);
+	CLEANUP(unpacking_close) struct unpacking unpacking = { 0 };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	struct decoder decoder = { .cells_left = size_limit(&container_cells, size) };
+	struct container container;
+	int status = container_open(bytes, size, size, name, &container, error);
 
-	return status < 0 ? status : payload_decode(name, &payload, size, ret, error);
+	if (status < 0)
+		return status;
+	unpacking_open(&unpacking, bytes, size, &container);
+	status = snapshot_new(&snapshot);
+	decoder.snapshot = snapshot;
+	if (decoder_check(&decoder, status))
+		decode_while_unpacking(&decoder, &unpacking);
+	if (unpacking.status < 0)
+		return cannot_decode(name, unpacking.status, unpacking.problem, size, error);
+	if (decoder.status < 0)
+		return cannot_decode(name, decoder.status, decoder.problem, size, error);
+	*ret = TAKE_PTR(snapshot);
+	return 0;
 }

@@ -124,6 +124,55 @@ static void a_header_that_makes_no_sense_is_refused(void **state)
 	bytes_free(&payload);
 }
 
+/* Adds a block that no version knows, too long to be unpacked in one step. */
+static void put_long_block(struct bytes *payload)
+{
+	struct bytes body = { 0 };
+	uint64_t number = 1;
+
+	for (int i = 0; i < 100000; i++) {
+		number = number * 6364136223846793005 + 1442695040888963407;
+		bytes_put(&body, &number, sizeof(number));
+	}
+	put_block(payload, "future", 200, &body);
+	bytes_free(&body);
+}
+
+static void blocks_around_a_long_one_are_read(void **state)
+{
+	struct snapshot *snapshot = NULL;
+	struct bytes payload = { 0 };
+
+	(void)state;
+	put_long_block(&payload);
+	put_rows(&payload, "processes", 1);
+	put_long_block(&payload);
+	put_long_block(&payload);
+	put_rows(&payload, "tasks", 2);
+	put_long_block(&payload);
+	assert_null(decode_payload(&payload, &snapshot));
+	assert_int_equal(snapshot->process_count, 1);
+	assert_int_equal(snapshot->task_count, 2);
+	snapshot_free(snapshot);
+}
+
+/* The end of the frame is missing, and long before it a block is wrong. */
+static void a_frame_that_cannot_be_unpacked_is_named_before_a_wrong_block(void **state)
+{
+	struct bytes payload = { 0 }, file;
+
+	(void)state;
+	put_bytes(&payload, "processes", BLOCK_ROWS, BYTES("\1\77"));
+	put_long_block(&payload);
+	file = wrap(&payload);
+	assert_non_null(strstr(refuse(file.data, file.size, -EBADMSG), "not what it should be"));
+	file.size -= CHECKSUM_SIZE + 1;
+	container_seal(&file, 0);
+	assert_non_null(strstr(refuse(file.data, file.size, -EBADMSG), "cannot be decompressed"));
+	bytes_free(&file);
+	bytes_free(&payload);
+}
+
 static void what_a_newer_version_adds_is_skipped(void **state)
 {
 	struct bytes payload = { 0 }, body = { 0 };
@@ -238,6 +287,8 @@ int main(void)
 		cmocka_unit_test(a_newer_format_is_named),
 		cmocka_unit_test(a_copy_in_text_mode_is_told_from_a_foreign_file),
 		cmocka_unit_test(a_header_that_makes_no_sense_is_refused),
+		cmocka_unit_test(blocks_around_a_long_one_are_read),
+		cmocka_unit_test(a_frame_that_cannot_be_unpacked_is_named_before_a_wrong_block),
 		cmocka_unit_test(what_a_newer_version_adds_is_skipped),
 		cmocka_unit_test(a_metric_stored_as_something_else_is_absent_with_that_reason),
 		cmocka_unit_test(a_reading_stored_as_something_else_is_absent_with_that_reason),
