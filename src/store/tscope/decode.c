@@ -230,9 +230,8 @@ int payload_decode(const char *name, const struct bytes *payload, size_t size,
 }
 
 /*
- * Decodes blocks as they are unpacked, since the payload of a large host takes longer to be put in
- * memory than to be unpacked.  A frame that cannot be unpacked is worse than a block that is wrong,
- * so it is unpacked to its end in any case.
+ * Decodes blocks as they are unpacked, so that the whole payload is never in memory.  A frame that
+ * cannot be unpacked is worse than a block that is wrong, so it is unpacked to its end in any case.
  */
 static void decode_while_unpacking(struct decoder *decoder, struct unpacking *unpacking)
 {
