@@ -165,7 +165,7 @@ static void test_profile(void **state)
 	profile = json_object_get(document, "profile");
 	samples = json_object_get(profile, "samples");
 	check_column(json_object_get(profile, "nodes"), "parent", "[0, 0, 1]");
-	check_column(json_object_get(profile, "frames"), "flags", "[0, 1]");
+	check_column(json_object_get(profile, "frames"), "flags", "[0, 5]");
 	check_column(samples, "ns", "[20000000, 30000000]");
 	check_column(samples, "node", "[2, 1]");
 	check_column(samples, "kind", "[0, 1]");
