@@ -2,8 +2,11 @@
 /* Makes steps out of times off the CPU. */
 #include <string.h>
 
+#include "base/clock.h"
 #include "model/counter.h"
 #include "model/path/timeline_room.h"
+
+#define OPEN_NS ((uint64_t)10 * NS_PER_SECOND) /* the watch ends well before an open wait then */
 
 _Static_assert(WAIT_REASON_COUNT <= 16 && WAKER_FOLDED < 16, "a step has four bits for each");
 _Static_assert(sizeof(struct timeline_step) == 48, "memory is bounded by the number of steps");
@@ -71,6 +74,18 @@ static void set_waker(struct timeline *timeline, const struct tree_wait_event *w
 				   0;
 }
 
+/*
+ * The last walk over the threads comes a little before the end of the watch, later on a busy machine.  A
+ * thread that waits then does not run afterwards, as far as anybody knows.
+ */
+static void leave_open(struct timeline_step *step)
+{
+	if (span_ns(step->queued))
+		step->queued = span_of(span_ns(step->queued) + OPEN_NS);
+	else
+		step->blocked = span_of(span_ns(step->blocked) + OPEN_NS);
+}
+
 /* Times that begin before the step before ended, or are not in order, are cut. */
 static struct timeline_step make_step(struct timeline *timeline, uint64_t from_ns,
 				      const struct tree_wait_event *wait)
@@ -100,6 +115,8 @@ static struct timeline_step make_step(struct timeline *timeline, uint64_t from_n
 	if (step.by_outside > UINT8_MAX - step.by_tree)
 		step.by_outside = UINT8_MAX - step.by_tree;
 	set_waker(timeline, wait, &step);
+	if (wait->open)
+		leave_open(&step);
 	return step;
 }
 
@@ -178,5 +195,5 @@ void timeline_take_wait(struct timeline *timeline, const struct tree_event *even
 	append_step(timeline, thread, &step);
 	thread->previous_ns = thread->last_ns;
 	thread->last_ns = step_run_ns(&step);
-	counter_raise(&timeline->newest_ns, thread->last_ns);
+	counter_raise(&timeline->newest_ns, wait->run_ns);
 }

@@ -146,6 +146,10 @@ static void test_attach(void **state)
 	path = find_path(scene, 1, 0, 1000);
 	assert_int_equal(part_us(path, "server", PATH_CPU, PATH_ANY), 300);
 	assert_int_equal(part_us(path, "server", WAIT_POLL, PATH_ANY), 700);
+	/* The watch ends a little after its last walk over the threads. */
+	path = find_path(scene, 1, 0, 1030);
+	assert_int_equal(part_us(path, "server", PATH_CPU, PATH_ANY), 300);
+	assert_int_equal(part_us(path, "server", WAIT_POLL, PATH_ANY), 730);
 }
 
 /* The waker wakes while it is off the CPU itself, by clocks that differ a little. */
