@@ -6,7 +6,9 @@ import os
 import pathlib
 import shutil
 import subprocess
+import unittest
 
+from kernel import WAYS
 from recorder import Recorder
 from support import HANG, TASKSCOPE, TestCase, comm_of, main, run, wait_for_idle, wait_until
 
@@ -102,6 +104,7 @@ class Filter(TestCase):
         self.assertEqual(len(out["groups"]), 2)
         self.assertEqual(self.tgids(file)[0], both)
 
+    @unittest.skipIf(WAYS == ["procfs"], "needs kernel events")
     def test_runs_are_filtered_in_both_forms(self):
         files = [self.path("run.tscope"), self.path("run.jsonl")]
         with Named(self, "once", "read x") as named:

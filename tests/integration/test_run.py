@@ -220,12 +220,12 @@ class Mistakes(RunCase):
         path = self.path("pipe.jsonl")
         os.mkfifo(path)
         reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        process = self.start("-q", "-o", path, "sh", "-c", f"{self.until('go')}; /bin/true; echo done",
+        runs = pathlib.Path(self.path("runs"))
+        process = self.start("-q", "-o", path, "sh", "-c", f": >'{runs}'; {self.until('go')}; /bin/true; echo done",
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        lines = b""
-        while b'"kind":"metadata"' not in lines:  # the command is let go after that
-            wait_until(lambda: select.select([reader], [], [], 0.1)[0])
-            lines += os.read(reader, 1 << 20)
+        while not runs.exists():  # what cannot be written before that keeps the command from running
+            if select.select([reader], [], [], 0.01)[0]:
+                os.read(reader, 1 << 20)
         os.close(reader)
         pathlib.Path(self.path("go")).touch()
         out, err = process.communicate(timeout=HANG)

@@ -190,10 +190,10 @@ int digest_host_busy(struct digester *digester, const struct digest_rule *rule)
 	if (largest_mode(shares, -1) >= 0)
 		append_modes(&rest, shares);
 	if (!is_since_boot(digester))
-		text_append_string(&rest, ": its CPUs had no time left");
-	return rest.failed ? -ENOMEM :
-			     say_busy(digester, rule, "host", "stat cpu idle", &busy,
-				      text_string(&rest));
+		text_append_string(&rest, ": no CPU time left");
+	return rest.failed ?
+		       -ENOMEM :
+		       say_busy(digester, rule, "host", "stat cpu idle", &busy, text_string(&rest));
 }
 
 /* The share of a side's time in which a counter of busy time grew. */

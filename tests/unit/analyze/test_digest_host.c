@@ -37,7 +37,7 @@ static void a_host_without_idle_time_is_busy(void **state)
 {
 	(void)state;
 	assert_only(busy(4 * SECOND + 1), NOTHING);
-	assert_only(busy(4 * SECOND), "host was 90.0 % busy (90 % user): its CPUs had no time left");
+	assert_only(busy(4 * SECOND), "host was 90.0 % busy (90 % user): no CPU time left");
 }
 
 static void the_modes_that_took_most_are_named(void **state)
@@ -50,7 +50,7 @@ static void the_modes_that_took_most_are_named(void **state)
 	set_host(pair.before, "stat cpu irq", 0);
 	set_host(pair.after, "stat cpu irq", 5 * SECOND);
 	assert_only(pair, "host was 96.4 % busy (69 % user, 18 % system): "
-			  "its CPUs had no time left");
+			  "no CPU time left");
 }
 
 /* The kernel's own sums of idle time and of waiting for disks can fall. */
@@ -61,7 +61,7 @@ static void a_mode_that_fell_counts_for_nothing(void **state)
 	(void)state;
 	set_host(pair.before, "stat cpu iowait", 50 * SECOND + 1);
 	set_host(pair.after, "stat cpu iowait", 50 * SECOND);
-	assert_only(pair, "host was 90.0 % busy (90 % user): its CPUs had no time left");
+	assert_only(pair, "host was 90.0 % busy (90 % user): no CPU time left");
 }
 
 static void a_file_without_the_figures_says_nothing(void **state)
@@ -141,7 +141,7 @@ static void intervals_say_how_busy_it_was_then_and_now(void **state)
 	(void)state;
 	assert_only((struct pair){ interval(4 * SECOND, 0), interval(30 * SECOND, 0) }, NOTHING);
 	assert_only((struct pair){ interval(30 * SECOND, 0), interval(2 * SECOND, 0) },
-		    "host was 25.0 % → 95.0 % busy (95 % user): its CPUs had no time left");
+		    "host was 25.0 % → 95.0 % busy (95 % user): no CPU time left");
 	assert_only((struct pair){ interval(40 * SECOND, 2 * SECOND),
 				   interval(40 * SECOND, 8 * SECOND) },
 		    "disk vda was 20.0 % → 80.0 % busy");
@@ -177,7 +177,7 @@ static void runs_say_how_busy_it_was_while_they_ran(void **state)
 		assert_int_equal(digest.lines.count, 2);
 		assert_string_equal(digest.lines.data[0].sentence,
 				    "host was 0 % → 100 % busy (100 % user): "
-				    "its CPUs had no time left");
+				    "no CPU time left");
 		assert_string_equal(digest.lines.data[1].sentence, "disk vda was 60.0 % busy");
 	}
 }
