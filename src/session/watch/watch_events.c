@@ -169,6 +169,19 @@ static void take_events(struct watch *watch)
 		     tracer->kind->drain(tracer->state, watch_take_event, watch));
 }
 
+/* A tracer that samples what threads wait for finds new processes only when it samples. */
+static void find_new(struct watch *watch)
+{
+	struct tracer *tracer = watch->tracer;
+
+	if (!tracer->kind->sample_waits)
+		take_events(watch);
+	else
+		watch_worked(watch, &watch->events.failures,
+			     tracer->kind->sample(tracer->state, TRACER_SAMPLE, watch_take_event,
+						  watch));
+}
+
 /*
  * A sender began before its signal arrived, so events that are read after the signal include its
  * beginning.  It lived until then, so the tree still has it, unless ended processes were taken
@@ -177,7 +190,7 @@ static void take_events(struct watch *watch)
 void watch_take_signals(struct watch *watch)
 {
 	while (!watch->loop.is_stopped && watch_read_signals(watch))
-		take_events(watch);
+		find_new(watch);
 	watch_judge_signals(watch);
 }
 
