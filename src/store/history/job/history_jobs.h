@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Jobs of a recording (model/record/job/job.h): the tables jobs, job_steps, job_events,
+ * job_syscalls, job_runs and patterns.  They are outcomes: they are kept longest.
+ *
+ * The writer is the recorder, or for a moment whoever marks a job when there is no recorder.
+ */
+#ifndef STORE_HISTORY_JOBS_H
+#define STORE_HISTORY_JOBS_H
+
+#include "model/record/job/job.h"
+#include "store/history/history.h"
+
+/*
+ * Writing: each adds to the transaction, as those of history.h do.
+ *
+ * history_put_job() adds a job that has no id, which it gets then, or brings the row up to date;
+ * history_put_step() does so by job and name.
+ */
+int history_put_job(struct history *history, struct job *job, struct error *error);
+int history_put_step(struct history *history, const struct job_step *step, struct error *error);
+int history_add_job_event(struct history *history, const struct job_event *event,
+			  struct error *error);
+/* Replaces those of the job, or of its step (NULL: of the whole job). */
+int history_put_job_syscalls(struct history *history, uint64_t job, const char *step,
+			     const struct job_syscall *syscalls, size_t count, struct error *error);
+/*
+ * Keeps a whole run, as a .tscope file.  All of them together have a fifth of the file: the oldest
+ * go first.
+ */
+int history_put_job_run(struct history *history, uint64_t job, const char *step, const void *bytes,
+			size_t size, struct error *error);
+int history_put_pattern(struct history *history, const struct pattern *pattern,
+			struct error *error);
+/* Jobs of an earlier recorder whose first process is gone get the outcome JOB_UNKNOWN. */
+int history_close_lost_jobs(struct history *history, uint64_t now_unix_ns, struct error *error);
+
+/*
+ * Reading.  Sinks get structs whose texts are valid during the call.  Newest first; each returns 0,
+ * what the sink returned, or an error.
+ */
+struct job_query {
+	struct history_span span; /* jobs that ran in it */
+	uint64_t id;		  /* 0: any */
+	const char *name;	  /* NULL: any */
+	bool has_uid;
+	uint32_t uid;
+	bool running_only, ended_only;
+	size_t limit; /* 0: all */
+};
+
+typedef int job_sink(void *context, const struct job *job);
+typedef int job_step_sink(void *context, const struct job_step *step);
+typedef int job_event_sink(void *context, const struct job_event *event);
+typedef int job_syscall_sink(void *context, const struct job_syscall *syscall);
+typedef int pattern_sink(void *context, const struct pattern *pattern);
+
+int history_jobs(struct history *history, const struct job_query *query, job_sink *sink,
+		 void *context, struct error *error);
+/* The oldest first. */
+int history_job_steps(struct history *history, uint64_t job, job_step_sink *sink, void *context,
+		      struct error *error);
+int history_job_events(struct history *history, uint64_t job, size_t limit, job_event_sink *sink,
+		       void *context, struct error *error);
+/* The most time first; step NULL: of the whole job. */
+int history_job_syscalls(struct history *history, uint64_t job, const char *step, size_t limit,
+			 job_syscall_sink *sink, void *context, struct error *error);
+/* -ENODATA when none was kept.  *ret is to be freed. */
+int history_job_run(struct history *history, uint64_t job, const char *step, void **ret,
+		    size_t *ret_size, struct error *error);
+int history_patterns(struct history *history, const struct history_span *span, size_t limit,
+		     pattern_sink *sink, void *context, struct error *error);
+
+#endif
