@@ -467,8 +467,9 @@ static __always_inline __u64 blocked_before(struct task_struct *task, struct thr
 }
 
 /*
- * The current task returns from a long call and owes nothing.  If it was blocked there for long, its waking was not seen:
- * now and then the kernel runs no program for one.  The user's part of the stack can still be had; the kernel's is gone.
+ * The current task returns from a long call and owes nothing.  If it was blocked there for long, its waking was not seen.
+ * Some hosts hide a process of theirs from BPF, and run no program while it has the CPU: a timer that ends a wait then is
+ * seen by ftrace, but not here.  The user's part of the stack can still be had; the kernel's is gone.
  */
 static __always_inline void stack_owe_late(struct task_struct *task, struct thread_state *state)
 {

@@ -70,9 +70,14 @@ class Capabilities(support.TestCase):
         hidden = subprocess.run([*GIVEN, "grep", "-qv", "^0* ", "/proc/kallsyms"], check=False).returncode == 1
         if not hidden:
             self.skipTest("this kernel shows its addresses to everybody")
-        status, _, err = self.as_user(GIVEN, "run", "-o", "run.jsonl", "-o", "run.folded", "--", "sleep", "0.05")
-        self.assertEqual(status, 0, err)
-        text = pathlib.Path(self.path("run.jsonl")).read_text() + pathlib.Path(self.path("run.folded")).read_text()
+        while True:
+            status, _, err = self.as_user(GIVEN, "run", "-o", "run.jsonl", "-o", "run.folded", "--", "sleep", "0.05")
+            self.assertEqual(status, 0, err)
+            lines = pathlib.Path(self.path("run.jsonl")).read_text()
+            # A kernel that hides a process from BPF may have woken it there: then its own part is gone.
+            if not json.loads(lines.splitlines()[-1])["profile"]["losses"]["unseen"]:
+                break
+        text = lines + pathlib.Path(self.path("run.folded")).read_text()
         self.assertIn("nanosleep;(hidden)_[k] ", text)
         self.assertNotRegex(text, "0xffff[0-9a-f]{12}")
         self.assertIn("CAP_SYSLOG", " ".join(err.split()))
