@@ -14,6 +14,7 @@ step() {
 	tail -n +1 -s 0.2 -f --pid=$! "$log"
 	wait $! || status=$?
 	printf '%d\t%s\t%s\n' $((SECONDS - start)) "$(counts "$status" "$log")" "$name" >>"$results"
+	remarks "$name" "$log" >>"$results.remarks"
 	rm -f "$log"
 	return "$status"
 }
@@ -33,14 +34,28 @@ counts() {
 		}'
 }
 
+# remarks NAME LOG: the lists of what failed or was unsteady, so that they can be repeated at the very end.
+remarks() {
+	awk -v name="$1" '
+		/^(failed|unsteady):$/ { print name ": " $0; listing = 1; next }
+		!/^  / { listing = 0 }
+		listing' "$2"
+}
+
 # Prints what each step took and found, and the sum; fails if a step did.
 summary() {
-	awk -F '\t' '
+	awk -F '\t' -v remarks="$results.remarks" '
 		BEGIN { printf "\n%8s %8s %8s %8s\n", "seconds", "passed", "failed", "skipped" }
 		{ printf "%8d %8d %8d %8d  %s\n", $1, $2, $3, $4, $5 }
 		{ seconds += $1; passed += $2; failed += $3; skipped += $4 }
 		END {
 			printf "%8d %8d %8d %8d\n\n", seconds, passed, failed, skipped
+			while ((getline remark < remarks) > 0) {
+				print remark
+				is_remarked = 1
+			}
+			if (is_remarked)
+				print ""
 			printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
 			exit failed > 0 || passed == 0
 		}' "$results"

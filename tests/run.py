@@ -9,6 +9,9 @@ sanitizers repeats those that only touch our own code; one by clang links the fu
 libFuzzer and replays their corpora.  --unprivileged runs what a plain user can: the ordinary
 build, without the virtual machines.
 
+A test of real processes that fails is run once more when all others are done.  If it passes then, it is
+named as unsteady: something to mend, but no reason to hold a change back.
+
 Every skip is named with its reason.  Where CI is set, one that skips.txt does not allow is a failure.
 """
 import os
@@ -46,19 +49,31 @@ def setup(folder, compiler, options):
     return subprocess.run(command, cwd=ROOT, env=environment).returncode == 0
 
 
+def test(folder, log_name, *options):
+    """Runs tests and returns the lines of meson's log; none when it could not even begin."""
+    log = ROOT / folder / "meson-logs" / f"{log_name}.json"
+    log.unlink(missing_ok=True)
+    subprocess.run(["meson", "test", "-C", folder, "--print-errorlogs", "--logbase", log_name, *options],
+                   cwd=ROOT, check=False)
+    return log.read_text().splitlines() if log.exists() else []
+
+
 def run(found, folder, compiler, options, choice):
     """Builds and runs the tests of one build; what cannot be built or run is one failure."""
     print(f"\n== {folder}", *choice, flush=True)
     start, failed, tested = time.time(), len(found.failed), None
-    log = ROOT / folder / "meson-logs" / "testlog.json"
-    log.unlink(missing_ok=True)
     # Most tests wait most of the time.
-    command = ["meson", "test", "-C", folder, "--print-errorlogs",
-               f"--num-processes={2 * os.cpu_count()}", *choice]
-    done = setup(folder, compiler, options) and subprocess.run(command, cwd=ROOT).returncode == 0
-    if log.exists():
-        tested = found.add_log(folder, log.read_text().splitlines())
-    if not done and len(found.failed) == failed:
+    done = setup(folder, compiler, options)
+    lines, lines_again = [], []
+    if done:
+        lines = test(folder, "testlog", f"--num-processes={2 * os.cpu_count()}", *choice)
+    names = report.second_tries(lines)
+    if names:
+        print("\n== once more, one by one:", *names, flush=True)
+        lines_again = test(folder, "testlog-again", "--num-processes=1", *names)
+    if lines:
+        tested = found.add_log(folder, lines, lines_again)
+    if not lines and len(found.failed) == failed:
         found.failed.append(f"{folder}: cannot be built, or its tests cannot be run")
     end = time.time()
     tested = tested or end

@@ -13,11 +13,15 @@ STEPS = pathlib.Path(__file__).resolve().parent.parent / ".ci/steps.sh"
 class Steps(unittest.TestCase):
     def run_steps(self, *steps):
         """Exit status and last line of a script of such steps."""
-        script = f"results=$(mktemp); trap 'rm -f $results' EXIT; . {STEPS}\n" + \
+        status, lines = self.print_steps(*steps)
+        return status, lines[-1]
+
+    def print_steps(self, *steps):
+        script = f"results=$(mktemp); trap 'rm -f $results $results.remarks' EXIT; . {STEPS}\n" + \
             "".join(f"step name {step}\n" for step in steps) + "summary"
         done = subprocess.run(["bash", "-uo", "pipefail", "-c", script], capture_output=True,
                               text=True, timeout=120)
-        return done.returncode, done.stdout.splitlines()[-1]
+        return done.returncode, done.stdout.splitlines()
 
     def test_a_command_is_one(self):
         self.assertEqual(self.run_steps("true", "true"), (0, "2 passed, 0 failed, 0 skipped"))
@@ -35,6 +39,13 @@ class Steps(unittest.TestCase):
     def test_a_suite_that_fails_without_saying_so_has_failed(self):
         suite = "sh -c 'echo 3 passed, 0 failed, 0 skipped; exit 1'"
         self.assertEqual(self.run_steps(suite), (1, "3 passed, 1 failed, 0 skipped"))
+
+    def test_what_failed_or_was_unsteady_is_named_again_at_the_end(self):
+        said = "unsteady:\\n  a: x\\n\\nfailed:\\n  b: y\\n\\n3 passed, 1 failed, 0 skipped"
+        status, lines = self.print_steps(f"sh -c 'printf \"{said}\\n\"; exit 1'", "true")
+        self.assertEqual(status, 1)
+        self.assertEqual(lines[-6:], ["name: unsteady:", "  a: x", "name: failed:", "  b: y", "",
+                                      "4 passed, 1 failed, 0 skipped"])
 
     def test_a_step_that_cannot_be_is_skipped(self):
         self.assertEqual(self.run_steps("sh -c 'echo skipped: why; exit 77'", "true"),

@@ -99,6 +99,27 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.counts(line("integration / a", "OK", output)),
                          "1 passed, 1 failed, 0 skipped")
 
+    def test_a_second_try_that_passes_is_named(self):
+        found = report.Report([])
+        found.add_log("build", [line("integration / a", "FAIL", "ok 1 - x\nnot ok 2 - y\n1..2\n")],
+                      [line("integration / a", "OK", "ok 1 - x\nok 2 - y\n1..2\n")])
+        self.assertEqual((found.passed, found.failed, found.unsteady), (2, [], ["integration/a: y"]))
+        self.assertIn("  integration/a: y", list(found.lines()))
+
+    def test_a_second_try_that_fails_has_failed(self):
+        bad = line("integration / a", "FAIL", "ok 1 - x\nnot ok 2 - y\n1..2\n")
+        found = report.Report([])
+        found.add_log("build", [bad], [bad])
+        self.assertEqual((found.passed, found.failed, found.unsteady), (1, ["integration/a: y"], []))
+
+    def test_only_tests_of_real_processes_have_a_second_try(self):
+        bad = [line("unit / a", "FAIL"), line("integration / b", "TIMEOUT"), line("integration / c", "OK")]
+        self.assertEqual(report.second_tries(bad), ["b"])
+
+    def test_many_failures_are_no_accident(self):
+        bad = [line(f"integration / {i}", "FAIL") for i in range(report.SECOND_TRIES + 1)]
+        self.assertEqual(report.second_tries(bad), [])
+
     def test_the_list_in_the_tree_can_be_read(self):
         rows = report.allowed_skips("root", (HERE / "skips.txt").read_text())
         self.assertNotIn(("*", "*"), rows)
