@@ -162,8 +162,9 @@ static const struct aging {
 	{ "process_minutes", "ts_ns", AGE_MINUTES, history_drop_minutes, USER_PROCESSES },
 	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL, USER_PARTS },
 	{ "processes", "last_ns", AGE_EVENTS, drop_processes, USER_PROCESSES },
-	{ "job_steps", "begin_ns", AGE_OUTCOMES, NULL, USER_PARTS },
-	{ "jobs", "begin_ns", AGE_OUTCOMES, NULL, USER_PARTS },
+	{ "job_runs", "ts_ns", AGE_OUTCOMES, history_drop_job_runs, USER_JOB_RUNS },
+	{ "job_events", "ts_ns", AGE_OUTCOMES, history_drop_job_events, USER_JOBS },
+	{ "jobs", "begin_ns", AGE_OUTCOMES, history_drop_jobs, USER_JOBS },
 	{ "anomalies", "begin_ns", AGE_OUTCOMES, history_drop_anomalies, USER_ANOMALIES },
 	{ "patterns", "ts_ns", AGE_OUTCOMES, NULL, USER_PARTS },
 };

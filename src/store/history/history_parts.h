@@ -10,6 +10,7 @@
 #include "store/tscope/bytes.h"
 
 struct minutes;
+struct text;
 
 /* Statements that are used again and again; each is prepared when it is first needed. */
 enum statement_id {
@@ -31,6 +32,13 @@ enum statement_id {
 	STATEMENT_STACK,
 	STATEMENT_ACTIVITY,
 	STATEMENT_USER,
+	STATEMENT_JOB,
+	STATEMENT_JOB_CHANGE,
+	STATEMENT_JOB_USER,
+	STATEMENT_STEP,
+	STATEMENT_STEP_CHANGE,
+	STATEMENT_JOB_EVENT,
+	STATEMENT_PROCESS_JOB,
 	STATEMENT_COUNT,
 };
 
@@ -61,7 +69,14 @@ struct known_rows {
 #define USER_UNKNOWN INT64_C(-1)
 
 /* Parts of the file whose rows are of users. */
-enum user_part { USER_EVENTS, USER_PROCESSES, USER_ANOMALIES, USER_PARTS };
+enum user_part {
+	USER_EVENTS,
+	USER_PROCESSES,
+	USER_ANOMALIES,
+	USER_JOBS,
+	USER_JOB_RUNS,
+	USER_PARTS
+};
 
 /* What the open transaction changes in the room that rows of users take. */
 struct user_rooms {
@@ -133,6 +148,10 @@ int64_t history_boot(struct history *history, const char *boot_id, uint64_t begi
 
 /* history_event.c: the SQL of its statements. */
 const char *history_event_sql(enum statement_id id);
+/* job/history_jobs_write.c: the same of jobs; false: it is no statement of jobs. */
+bool history_job_sql(enum statement_id id, struct text *sql);
+/* Drops what belongs to jobs that are gone.  0 or an error. */
+int history_drop_of_no_job(struct database *database, struct error *error);
 /* history_write.c: commits, without a look at the size of the file. */
 int history_commit_rows(struct history *history, struct error *error);
 /* Commits if the transaction is large for such a file. */
@@ -149,13 +168,25 @@ int user_rooms_add_row(struct history *history, enum user_part part, int64_t uid
 /* Adds (1) or takes away (-1) the row of a process and its minutes, as they are in the file. */
 extern const char user_process_sql[];
 int user_rooms_count_process(struct history *history, int64_t row, int sign, struct error *error);
+/* Adds a change to the sums of the transaction.  0 or an error.  The bytes of jobs are counted by history_jobs_write.c. */
+#define JOB_BYTES 400
+#define JOB_STEP_BYTES 300
+#define JOB_EVENT_BYTES 120
+#define JOB_SYSCALL_BYTES 80
+#define JOB_RUN_BYTES 100
+int user_rooms_note(struct history *history, const struct user_room *change, struct error *error);
 int user_rooms_flush(struct history *history, struct error *error);
 /* Forgets what the transaction was to change. */
 void user_rooms_forget(struct history *history);
+/* How many bytes of the file the part may have. */
+uint64_t user_part_most(const struct history *history, enum user_part part);
 int user_rooms_recount(struct database *database, struct error *error);
 /* history_user_drops.c: drop rows by age. */
 int history_drop_events(struct history *history, uint64_t before, struct error *error);
 int history_drop_anomalies(struct history *history, uint64_t before, struct error *error);
+int history_drop_jobs(struct history *history, uint64_t before, struct error *error);
+int history_drop_job_events(struct history *history, uint64_t before, struct error *error);
+int history_drop_job_runs(struct history *history, uint64_t before, struct error *error);
 int history_drop_minutes(struct history *history, uint64_t before, struct error *error);
 int history_drop_processes(struct history *history, uint64_t before, struct error *error);
 /* Drops a tenth of a part, of the users who have most. */

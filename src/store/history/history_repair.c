@@ -255,6 +255,8 @@ static int copy_all(struct repair *repair, struct error *error)
 	if (status == 0)
 		repair->left_out += sqlite3_changes(repair->to.handle);
 	if (status == 0)
+		status = history_drop_of_no_job(&repair->to, error);
+	if (status == 0)
 		status = user_rooms_recount(&repair->to, error);
 	if (status == 0)
 		status = database_run(&repair->to,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No user takes the room of others.  Events, processes with their minutes, and anomalies each have a
- * part of the file.  When a part is full, the user who has most of it loses the oldest rows.
+ * No user takes the room of others.  Events, processes with their minutes, anomalies, jobs and whole
+ * runs each have a part of the file.  When a part is full, the user who has most of it loses the oldest rows.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -130,6 +130,23 @@ int history_drop_anomalies(struct history *history, uint64_t before, struct erro
 			   error);
 }
 
+int history_drop_job_events(struct history *history, uint64_t before, struct error *error)
+{
+	return drop_before(history, user_parts[USER_JOBS].first, USER_JOBS, before, error);
+}
+
+int history_drop_jobs(struct history *history, uint64_t before, struct error *error)
+{
+	int status = drop_before(history, user_parts[USER_JOBS].second, USER_JOBS, before, error);
+
+	return status < 0 ? status : history_drop_of_no_job(&history->database, error);
+}
+
+int history_drop_job_runs(struct history *history, uint64_t before, struct error *error)
+{
+	return drop_before(history, user_parts[USER_JOB_RUNS].first, USER_JOB_RUNS, before, error);
+}
+
 int history_drop_minutes(struct history *history, uint64_t before, struct error *error)
 {
 	return drop_before(history, user_parts[USER_PROCESSES].first, USER_PROCESSES, before,
@@ -241,8 +258,10 @@ static int drop_of_user(struct history *history, const struct heaviest *user, in
 			status = drop_rows(history, second_drop, user, rows,
 					   first.count ? first.end_ns + MINUTE_NS : INT64_MAX,
 					   &gone, error);
-		if (status == 0)
+		if (status == 0 && user->part == USER_PROCESSES)
 			status = drop_activity_of_none(history, &gone, error);
+		if (status == 0 && user->part == USER_JOBS && gone.count)
+			status = history_drop_of_no_job(&history->database, error);
 		if (status == 0)
 			status = history_commit_rows(history, error);
 		dropped += first.bytes + gone.bytes;
@@ -278,7 +297,7 @@ int history_drop_heaviest(struct history *history, enum user_part part, struct e
 			   0;
 }
 
-static uint64_t share_of(const struct history *history, enum user_part part)
+uint64_t user_part_most(const struct history *history, enum user_part part)
 {
 	return history->retention.bytes / user_parts[part].part;
 }
@@ -286,7 +305,7 @@ static uint64_t share_of(const struct history *history, enum user_part part)
 static bool exceeds_share(struct history *history, enum user_part part)
 {
 	return history->retention.bytes != UINT64_MAX &&
-	       user_part_bytes(history, part) > (int64_t)share_of(history, part);
+	       user_part_bytes(history, part) > (int64_t)user_part_most(history, part);
 }
 
 bool history_exceeds_shares(struct history *history)
@@ -305,7 +324,7 @@ int history_limit_users(struct history *history, struct error *error)
 		if (exceeds_share(history, (enum user_part)part))
 			status = limit_to(
 				history, (enum user_part)part,
-				(uint64_t)((double)share_of(history, (enum user_part)part) *
+				(uint64_t)((double)user_part_most(history, (enum user_part)part) *
 					   ROOM_SHARE),
 				error);
 	return status;

@@ -25,6 +25,18 @@
 #define PROCESS_BYTES_SQL                                                                          \
 	"(110" TEXT_SQL("comm") TEXT_SQL("cmd") TEXT_SQL("exe") TEXT_SQL("user")                   \
 		TEXT_SQL("cgroup") ")"
+#define NUMBER_SQL(number) NUMBER_SQL_OF(number)
+#define NUMBER_SQL_OF(number) #number
+#define JOB_USER_SQL "coalesce((SELECT " USER_SQL " FROM jobs AS j WHERE j.id = job), -1)"
+#define JOB_ROWS_SQL(table, bytes)                                                                 \
+	" + " NUMBER_SQL(bytes) " * (SELECT count(*) FROM " table " AS r WHERE r.job = jobs.id)"
+#define JOB_BYTES_SQL                                                                              \
+	"(" NUMBER_SQL(JOB_BYTES) TEXT_SQL("name") TEXT_SQL("cmd") TEXT_SQL("cgroup")              \
+		TEXT_SQL("watched") JOB_ROWS_SQL("job_steps", JOB_STEP_BYTES)                      \
+			JOB_ROWS_SQL("job_syscalls", JOB_SYSCALL_BYTES) ")"
+#define JOB_EVENT_BYTES_SQL                                                                        \
+	"(" NUMBER_SQL(JOB_EVENT_BYTES) TEXT_SQL("details") TEXT_SQL("context") ")"
+#define JOB_RUN_BYTES_SQL "(" NUMBER_SQL(JOB_RUN_BYTES) " + length(run))"
 #define EVENT_BYTES 180
 #define ANOMALY_BYTES 600
 #define MINUTE_BYTES 170
@@ -48,11 +60,28 @@ static const struct user_table processes = {
 	"last_ns < ?4 AND rowid < (SELECT max(rowid) FROM processes) AND NOT EXISTS "
 	"(SELECT 1 FROM process_minutes WHERE process = processes.id)",
 };
+/* One that runs has no end; one whose end nobody saw ended when it began, for all that is known. */
+static const struct user_table jobs = {
+	"jobs",
+	USER_SQL,
+	JOB_BYTES_SQL,
+	"begin_ns",
+	"CASE WHEN outcome IS NOT NULL THEN coalesce(end_ns, begin_ns) END",
+	"outcome IS NOT NULL AND coalesce(end_ns, begin_ns) < ?4",
+};
+static const struct user_table job_events = {
+	"job_events", JOB_USER_SQL, JOB_EVENT_BYTES_SQL, "ts_ns", "ts_ns", "ts_ns < ?4",
+};
+static const struct user_table job_runs = {
+	"job_runs", USER_SQL, JOB_RUN_BYTES_SQL, "ts_ns", "ts_ns", "ts_ns < ?4",
+};
 
 const struct user_part_info user_parts[USER_PARTS] = {
 	[USER_EVENTS] = { "events", 4, &events, NULL, EVENT_BYTES },
 	[USER_PROCESSES] = { "processes", 2, &minutes, &processes, MINUTE_BYTES },
 	[USER_ANOMALIES] = { "anomalies", 16, &anomalies, NULL, ANOMALY_BYTES },
+	[USER_JOBS] = { "jobs", 8, &job_events, &jobs, JOB_EVENT_BYTES },
+	[USER_JOB_RUNS] = { "job_runs", 5, &job_runs, NULL, JOB_RUN_BYTES },
 };
 
 int user_rooms_flush(struct history *history, struct error *error)

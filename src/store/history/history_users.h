@@ -30,9 +30,6 @@ struct user_part_info {
 
 extern const struct user_part_info user_parts[USER_PARTS];
 
-/* Adds a change to the sums of the transaction.  0 or an error. */
-int user_rooms_note(struct history *history, const struct user_room *change, struct error *error);
-
 /* What all users have of the part.  Call it when the transaction is over. */
 int64_t user_part_bytes(struct history *history, enum user_part part);
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history_parts.h"
+#include "store/history/schema.h"
 #include "store/snapshot_file.h"
 
 #define MINUTE_NS (UINT64_C(60) * 1000000000)
@@ -261,10 +262,33 @@ static int check_ticks(struct verifier *verifier)
 	return status;
 }
 
+/* Whole runs of jobs are files in themselves. */
+static void check_runs(struct verifier *verifier)
+{
+	CLEANUP(statement_free)
+	sqlite3_stmt *row = database_prepare(&verifier->history->database,
+					     "SELECT job, run FROM job_runs ORDER BY id");
+
+	while (row && sqlite3_step(row) == SQLITE_ROW) {
+		CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+		const void *bytes = sqlite3_column_blob(row, 1);
+		struct error error = { 0 };
+		char name[64];
+
+		snprintf(name, sizeof(name), "the run of job %" PRIu64,
+			 column_number_or(row, 0, 0));
+		if (snapshot_decode(name, bytes ? bytes : "", (size_t)sqlite3_column_bytes(row, 1),
+				    &snapshot, &error) < 0)
+			tell(verifier, "%s", error.message);
+	}
+}
+
 /* What must not be there, with the number of rows that it takes. */
-static const struct {
+struct rule {
 	const char *sql, *sentence;
-} rules[] = {
+};
+
+static const struct rule rules[] = {
 	{ "SELECT count(*) FROM process_minutes WHERE samples < 1 OR minutes NOT BETWEEN 1 AND 60 OR "
 	  "ts_ns % 60000000000 <> 0",
 	  "rows of process_minutes are of no minute" },
@@ -287,16 +311,31 @@ static const struct {
 	  "anomalies end before they begin" },
 };
 
-static void check_rules(struct verifier *verifier)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		int64_t count = database_number(&verifier->history->database, rules[i].sql, -1);
+/* Of tables that files of earlier versions lack. */
+static const struct rule job_rules[] = {
+	{ "SELECT count(*) FROM job_steps WHERE job NOT IN (SELECT id FROM jobs)",
+	  "rows of job_steps are of no job" },
+	{ "SELECT count(*) FROM job_events WHERE job NOT IN (SELECT id FROM jobs)",
+	  "rows of job_events are of no job" },
+	{ "SELECT count(*) FROM job_syscalls WHERE job NOT IN (SELECT id FROM jobs)",
+	  "rows of job_syscalls are of no job" },
+	{ "SELECT count(*) FROM job_runs WHERE job NOT IN (SELECT id FROM jobs)",
+	  "rows of job_runs are of no job" },
+	{ "SELECT count(*) FROM jobs WHERE outcome NOT IN ('success', 'failure', 'unknown') OR "
+	  "duration_ns < 0 OR (outcome IS NULL AND end_ns IS NOT NULL)",
+	  "jobs have an outcome or a duration that none can have" },
+};
 
-		if (count < 0)
+static void check_rules(struct verifier *verifier, const struct rule *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t rows = database_number(&verifier->history->database, list[i].sql, -1);
+
+		if (rows < 0)
 			tell(verifier, "a table cannot be read: %s",
 			     sqlite3_errmsg(verifier->history->database.handle));
-		else if (count > 0)
-			tell(verifier, "%" PRId64 " %s", count, rules[i].sentence);
+		else if (rows > 0)
+			tell(verifier, "%" PRId64 " %s", rows, list[i].sentence);
 	}
 }
 
@@ -316,6 +355,10 @@ int history_verify(const char *path, history_fault *found, void *context, struct
 	if (check_ticks(&verifier) < 0)
 		return error_set(error, -ENOMEM, "not enough memory");
 	check_minute(&verifier);
-	check_rules(&verifier);
+	check_rules(&verifier, rules, ARRAY_SIZE(rules));
+	if (!schema_has_column(&verifier.history->database, "job_runs", "job"))
+		return verifier.faults;
+	check_rules(&verifier, job_rules, ARRAY_SIZE(job_rules));
+	check_runs(&verifier);
 	return verifier.faults;
 }

@@ -76,7 +76,7 @@ static void make_sql(enum statement_id id, struct text *sql)
 	} else if (id == STATEMENT_EVENT || id == STATEMENT_ANOMALY ||
 		   id == STATEMENT_ANOMALY_CHANGE) {
 		text_append_string(sql, history_event_sql(id));
-	} else {
+	} else if (!history_job_sql(id, sql)) {
 		text_append_string(sql, statements[id]);
 	}
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "model/record/host_sample.h"
+#include "model/record/job/job.h"
 #include "store/history/database.h"
 #include "store/history/history_parts.h"
 
@@ -31,6 +32,20 @@ static const struct {
 static const struct {
 	const char *table, *column, *type;
 } made_columns[] = {
+	{ "jobs", "boot", "INTEGER" },
+	{ "jobs", "begin_boottime_ns", "INTEGER" },
+	{ "jobs", "duration_ns", "INTEGER" },
+	{ "jobs", "steps", "INTEGER" },
+	{ "jobs", "watched", "TEXT" },
+	{ "jobs", "memory", "TEXT" },
+	{ "jobs", "absent", "TEXT" },
+	{ "job_steps", "begin_boottime_ns", "INTEGER" },
+	{ "job_steps", "duration_ns", "INTEGER" },
+	{ "job_steps", "memory", "TEXT" },
+	{ "processes", "job", "INTEGER" },
+	{ "processes", "job_step", "TEXT" },
+#define JOB_VALUE(id, ...) { "jobs", #id, "REAL" }, { "job_steps", #id, "REAL" },
+#include "model/record/job/job_values.def"
 	{ "host_samples", "scope", "TEXT" },
 	{ "host_samples", "scope_pressure_level", "TEXT" },
 	{ "activity_walks", "threads_left_out", "INTEGER" },
@@ -56,6 +71,16 @@ void schema_host_columns(struct text *sql, const char *with, const char *after)
 {
 	for (int i = 0; i < HOST_VALUE_COUNT; i++)
 		text_format(sql, "%s%s%s%s", i ? "," : "", with, host_values[i].name, after);
+}
+
+void schema_job_columns(struct database *database, const char *table, const char *alias,
+			struct text *sql)
+{
+	for (int i = 0; i < JOB_VALUE_COUNT; i++)
+		if (!database || schema_has_column(database, table, job_values[i].name))
+			text_format(sql, ", %s%s", alias, job_values[i].name);
+		else
+			text_append_string(sql, ", NULL");
 }
 
 void schema_minute_columns(struct text *sql)
@@ -172,14 +197,19 @@ static int update(struct database *database, struct error *error)
 		if (migrations[i])
 			text_append_string(&sql, migrations[i]);
 	add_tables(&sql);
-	text_append_string(&sql, "DROP TABLE IF EXISTS event_users;"); /* user_rows has it all */
+	/* What earlier versions had: user_rows has it all; jobs are found by name and id. */
+	text_append_string(&sql,
+			   "DROP TABLE IF EXISTS event_users; DROP INDEX IF EXISTS jobs_name;");
+	status = run_text(database, &sql, error);
+	if (status < 0)
+		return status;
+	add_columns(database, &sql);
 	status = run_text(database, &sql, error);
 	/* A file of an older version has rows, and nobody has counted them. */
 	if (status == 0 && database_number(database, "SELECT count(*) FROM user_rows", 0) == 0)
 		status = user_rooms_recount(database, error);
 	if (status < 0)
 		return status;
-	add_columns(database, &sql);
 	text_format(&sql, "PRAGMA application_id=%d; PRAGMA user_version=%d;", SCHEMA_APPLICATION,
 		    SCHEMA_VERSION);
 	return run_text(database, &sql, error);

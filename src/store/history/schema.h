@@ -23,6 +23,9 @@ int schema_update(struct database *database, struct error *error);
 /* Appends "a,b,c" of the columns that come from tables; `with` and `after` enclose each name. */
 void schema_host_columns(struct text *sql, const char *with, const char *after);
 void schema_minute_columns(struct text *sql);
+/* Those of jobs and job_steps, each after a comma; NULL for one that an older file lacks. */
+void schema_job_columns(struct database *database, const char *table, const char *alias,
+			struct text *sql);
 
 /* Whether the table has that column. */
 int schema_has_column(struct database *database, const char *table, const char *column);

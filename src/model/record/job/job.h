@@ -66,11 +66,23 @@ enum job_memory {
 
 extern const char *const job_memory_names[JOB_MEMORY_COUNT]; /* "cgroup", "pss", "rss" */
 
+/*
+ * When something begins or ends.  The wall clock may be set meanwhile, so a span is measured by the
+ * clock of the boot, where both ends are of one boot.
+ */
+struct job_instant {
+	uint64_t unix_ns, boottime_ns;
+	const char *boot_id;
+};
+
 /* Texts belong to whoever made the struct. */
 struct job {
 	uint64_t id; /* in its recording; 0: it has none yet */
 	const char *name;
 	uint64_t begin_unix_ns, end_unix_ns; /* end 0: it runs, or nobody saw its end */
+	const char *boot_id;		     /* in which it began; NULL: not known */
+	uint64_t begin_boottime_ns;	     /* 0: not known */
+	uint64_t duration_ns;		     /* 0: it runs, or nobody saw its end */
 	enum job_outcome outcome;
 	bool has_status;
 	int status;	      /* of its first process, as wait() has it */
@@ -89,10 +101,20 @@ struct job_step {
 	uint64_t job;
 	const char *name; /* a number, mostly */
 	uint64_t begin_unix_ns, end_unix_ns;
+	uint64_t begin_boottime_ns, duration_ns; /* as those of the job */
 	enum job_outcome outcome;
 	struct job_figures figures;
 	enum job_memory memory;
 };
+
+void job_begin(struct job *job, const struct job_instant *now);
+void job_end(struct job *job, enum job_outcome outcome, const struct job_instant *now);
+void job_step_begin(struct job_step *step, const struct job_instant *now);
+/* `boot_id` is the job's. */
+void job_step_end(struct job_step *step, const char *boot_id, enum job_outcome outcome,
+		  const struct job_instant *now);
+/* How long it has taken so far, or took. */
+uint64_t job_duration_ns(const struct job *job, const struct job_instant *now);
 
 /* What happened in a job.  `context` is what the host and the process did then, as JSON. */
 enum job_event_kind {

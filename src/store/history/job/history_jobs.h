@@ -15,7 +15,7 @@
  * Writing: each adds to the transaction, as those of history.h do.
  *
  * history_put_job() adds a job that has no id, which it gets then, or brings the row up to date;
- * history_put_step() does so by job and name.
+ * history_put_step() does so by job and name.  A figure that is absent leaves the one that is there.
  */
 int history_put_job(struct history *history, struct job *job, struct error *error);
 int history_put_step(struct history *history, const struct job_step *step, struct error *error);
@@ -32,8 +32,14 @@ int history_put_job_run(struct history *history, uint64_t job, const char *step,
 			size_t size, struct error *error);
 int history_put_pattern(struct history *history, const struct pattern *pattern,
 			struct error *error);
-/* Jobs of an earlier recorder whose first process is gone get the outcome JOB_UNKNOWN. */
-int history_close_lost_jobs(struct history *history, uint64_t now_unix_ns, struct error *error);
+/* The process, which a tick has seen, belongs to that job and step (NULL: none). */
+int history_put_process_job(struct history *history, const char *boot_id,
+			    const struct task_key *process, uint64_t job, const char *step,
+			    struct error *error);
+/* Running jobs and their steps that `lives` does not know get the outcome JOB_UNKNOWN. */
+typedef bool job_lives(void *context, const struct job *job);
+int history_close_lost_jobs(struct history *history, job_lives *lives, void *context,
+			    struct error *error);
 
 /*
  * Reading.  Sinks get structs whose texts are valid during the call.  Newest first; each returns 0,
