@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -18,6 +20,8 @@
 
 #define BUSY_TIMEOUT_MS 5000
 #define MOMENT_MS 10
+#define LOCK_PATIENCE_NS (5 * NS_PER_SECOND)
+#define LOCK_RETRY_MS 5
 #define CACHE_KIB 2048
 
 /* What a stranger's file may make SQLite do. */
@@ -137,22 +141,33 @@ static int not_ours(const char *path, struct error *error)
 			 path);
 }
 
+/* A lock of the open file, not of the process: closing another descriptor keeps it. */
+static int try_lock(int fd)
+{
+	if (fcntl(fd, F_OFD_SETLK,
+		  &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 }) == 0)
+		return 0;
+	return errno == EACCES ? -EAGAIN : -errno;
+}
+
 static int lock_file(struct database *database, const struct place *place, const char *path,
 		     struct error *error)
 {
 	int fd = openat(place->dir, place->name,
 			O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	uint64_t end_ns = monotonic_ns() + LOCK_PATIENCE_NS;
+	int status;
 
 	if (fd < 0)
 		return cannot("write", path, -errno, error);
 	database->lock = fd;
-	/* A lock of the open file, not of the process: closing another descriptor keeps it. */
-	if (fcntl(fd, F_OFD_SETLK,
-		  &(struct flock){ .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 }) == 0)
+	/* A recorder keeps it; whoever adds a few rows is soon done. */
+	while ((status = try_lock(fd)) == -EAGAIN && find_owner(path) == 0 &&
+	       monotonic_ns() < end_ns)
+		(void)poll(NULL, 0, LOCK_RETRY_MS);
+	if (status == 0)
 		return are_ours(place) ? 0 : not_ours(path, error);
-	if (errno == EAGAIN || errno == EACCES)
-		return is_busy(path, error);
-	return cannot("lock", path, -errno, error);
+	return status == -EAGAIN ? is_busy(path, error) : cannot("lock", path, status, error);
 }
 
 static int open_handle(struct database *database, const char *path, int flags, struct error *error)

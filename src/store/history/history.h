@@ -52,6 +52,13 @@ int history_create(const char *path, const struct history_retention *retention,
 		   struct history **ret, char **ret_note, struct error *error);
 
 /*
+ * The same for a few rows, by somebody who is no recorder: what it may have is what the last
+ * recorder said.  Whoever wants to write meanwhile waits.
+ */
+int history_create_moment(const char *path, struct history **ret, char **ret_note,
+			  struct error *error);
+
+/*
  * A tick.  `sample` may have fewer figures than it could.  `missed` ticks were due before this one
  * and not taken.  `is_burst` is a sample out of turn, of some processes only, because of an
  * anomaly: it is kept by itself and is no part of the chain of changes.

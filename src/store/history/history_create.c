@@ -167,18 +167,31 @@ static int limit_wal(struct history *history, struct error *error)
 	return database_run(&history->database, sql, error);
 }
 
-/* Writes down who writes. */
+/* For those who write for a moment: what the file may have.  0: there is no limit. */
+static int note_bytes(struct history *history, struct error *error)
+{
+	uint64_t bytes = history->retention.bytes;
+	char number[24];
+
+	snprintf(number, sizeof(number), "%lld", bytes > INT64_MAX ? 0 : (long long)bytes);
+	return history_set_meta(history, "bytes_most", number, error);
+}
+
+/* Writes down who writes, unless it is for a moment. */
 static int begin_writing(struct history *history, struct error *error)
 {
-	char pid[24];
+	char pid[24] = "0";
 	int status = limit_wal(history, error);
 
 	if (status == 0)
 		status = close_episodes(history, error);
 
-	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+	if (!history->is_moment)
+		snprintf(pid, sizeof(pid), "%ld", (long)getpid());
 	if (status == 0)
 		status = history_set_meta(history, "writer_pid", pid, error);
+	if (status == 0 && !history->is_moment)
+		status = note_bytes(history, error);
 	if (status == 0)
 		status = history_set_meta(history, "taskscope_version", TASKSCOPE_VERSION, error);
 	if (status == 0)
@@ -226,8 +239,8 @@ char *history_take_note(struct history *history)
 	return TAKE_PTR(history->note);
 }
 
-int history_create(const char *path, const struct history_retention *retention,
-		   struct history **ret, char **ret_note, struct error *error)
+static int create(const char *path, const struct history_retention *retention, bool is_moment,
+		  struct history **ret, char **ret_note, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = calloc(1, sizeof(*history));
 	struct error damage = { 0 };
@@ -238,6 +251,7 @@ int history_create(const char *path, const struct history_retention *retention,
 		return out_of_memory(error);
 	history->database.lock = -1;
 	history->retention = *retention;
+	history->is_moment = is_moment;
 	history->path = strdup(path);
 	history->frames = frame_writer_new();
 	history->minutes = minutes_new();
@@ -256,6 +270,27 @@ int history_create(const char *path, const struct history_retention *retention,
 	if (status < 0)
 		return error_set(error, status, "%s", damage.message);
 	*ret = TAKE_PTR(history);
+	return 0;
+}
+
+int history_create(const char *path, const struct history_retention *retention,
+		   struct history **ret, char **ret_note, struct error *error)
+{
+	return create(path, retention, false, ret, ret_note, error);
+}
+
+int history_create_moment(const char *path, struct history **ret, char **ret_note,
+			  struct error *error)
+{
+	int status = create(path, &history_retention_defaults, true, ret, ret_note, error);
+	int64_t bytes;
+
+	if (status < 0)
+		return status;
+	bytes = database_number(&(*ret)->database,
+				"SELECT CAST(value AS INTEGER) FROM meta WHERE key='bytes_most'",
+				(int64_t)history_retention_defaults.bytes);
+	(*ret)->retention.bytes = bytes > 0 ? (uint64_t)bytes : UINT64_MAX;
 	return 0;
 }
 

@@ -103,10 +103,11 @@ struct history {
 	bool is_damaged; /* found while writing: it is set aside when more is written, or at the end */
 
 	/* Writing. */
-	char *path;    /* as the caller wrote it */
-	char *note;    /* that a new file was begun; NULL: none */
-	bool is_begun; /* the file was found to be a recording, or made one */
-	bool is_new;   /* there was no file before */
+	char *path;	/* as the caller wrote it */
+	char *note;	/* that a new file was begun; NULL: none */
+	bool is_begun;	/* the file was found to be a recording, or made one */
+	bool is_new;	/* there was no file before */
+	bool is_moment; /* it is open for a few rows, by no recorder */
 	sqlite3_stmt *statements[STATEMENT_COUNT];
 	bool in_transaction;
 	unsigned commits;      /* since it was made smaller */

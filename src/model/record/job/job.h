@@ -89,12 +89,17 @@ struct job {
 	struct task_key root; /* all 0: none, as with a cgroup */
 	const char *cgroup;   /* NULL: none */
 	const char *cmd;
-	const char *watched; /* directory of --watch; NULL: none */
-	uint32_t uid;	     /* whose it is */
-	uint64_t steps;	     /* how many it said it would have; 0: not said */
+	/*
+	 * Directory of --watch; NULL: none.  Of those below it only directories of the job's user are
+	 * looked into: a recorder may read what the user may not.
+	 */
+	const char *watched;
+	uint32_t uid;	/* whose it is */
+	uint64_t steps; /* how many it said it would have; 0: not said */
 	struct job_figures figures;
 	enum job_memory memory;
-	const char *absent; /* why figures are missing, a sentence; NULL: none is */
+	const char *absent;  /* why figures are missing, a sentence; NULL: none is */
+	const char *details; /* what limited it, for people; NULL: not known */
 };
 
 struct job_step {
@@ -105,6 +110,7 @@ struct job_step {
 	enum job_outcome outcome;
 	struct job_figures figures;
 	enum job_memory memory;
+	const char *details; /* as of the job */
 };
 
 void job_begin(struct job *job, const struct job_instant *now);

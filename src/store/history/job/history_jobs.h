@@ -15,7 +15,8 @@
  * Writing: each adds to the transaction, as those of history.h do.
  *
  * history_put_job() adds a job that has no id, which it gets then, or brings the row up to date;
- * history_put_step() does so by job and name.  A figure that is absent leaves the one that is there.
+ * history_put_step() does so by job and name.  A figure that is absent, and
+ * details that are NULL, leave what is there.
  */
 int history_put_job(struct history *history, struct job *job, struct error *error);
 int history_put_step(struct history *history, const struct job_step *step, struct error *error);

@@ -13,10 +13,11 @@
 
 #define JOB_COLUMNS                                                                                \
 	"j.id, name, j.begin_ns, end_ns, outcome, exit_status, pid, start_time_ns, cgroup, uid, "  \
-	"cmd, boot_id, begin_boottime_ns, duration_ns, steps, watched, absent, memory"
-#define STEP_COLUMNS "job, step, begin_ns, end_ns, outcome, begin_boottime_ns, duration_ns, memory"
+	"cmd, boot_id, begin_boottime_ns, duration_ns, steps, watched, absent, details, memory"
+#define STEP_COLUMNS                                                                               \
+	"job, step, begin_ns, end_ns, outcome, begin_boottime_ns, duration_ns, details, memory"
 #define EVENT_COLUMNS "job, step, ts_ns, kind, pid, start_time_ns, comm, details, context, count"
-enum { JOB_COLUMN_COUNT = 18, STEP_COLUMN_COUNT = 8 };
+enum { JOB_COLUMN_COUNT = 19, STEP_COLUMN_COUNT = 9 };
 
 /* The place of a text in a list of names, or `otherwise`. */
 static int find_name(const char *const *names, int count, const char *name, int otherwise)
@@ -78,6 +79,7 @@ static int read_job(sqlite3_stmt *row, job_sink *sink, void *context)
 		.steps = column_number_or(row, 14, 0),
 		.watched = column_text(row, 15),
 		.absent = column_text(row, 16),
+		.details = column_text(row, 17),
 	};
 	uint64_t status;
 
@@ -183,6 +185,7 @@ int history_job_steps(struct history *history, uint64_t job, job_step_sink *sink
 			.outcome = read_outcome(row, 4),
 			.begin_boottime_ns = column_number_or(row, 5, 0),
 			.duration_ns = column_number_or(row, 6, 0),
+			.details = column_text(row, 7),
 		};
 
 		step.memory = read_figures(row, STEP_COLUMN_COUNT - 1, &step.figures);

@@ -26,7 +26,7 @@ static void append_insert(struct text *sql, const char *table, const char *const
 	text_format(sql, "INSERT INTO %s(", table);
 	for (size_t i = 0; i < count; i++)
 		text_format(sql, "%s, ", columns[i]);
-	text_append_string(sql, "memory");
+	text_append_string(sql, "details, memory");
 	schema_job_columns(NULL, table, "", sql);
 }
 
@@ -42,7 +42,7 @@ static void append_update(struct text *sql, const char *table, const char *const
 	text_format(sql, "UPDATE %s SET ", table);
 	for (size_t i = 0; i < count; i++)
 		text_format(sql, "%s=?, ", columns[i]);
-	text_append_string(sql, "memory=coalesce(?, memory)");
+	text_append_string(sql, "details=coalesce(?, details), memory=coalesce(?, memory)");
 	for (int i = 0; i < JOB_VALUE_COUNT; i++)
 		text_format(sql, ", %s=coalesce(?, %s)", job_values[i].name, job_values[i].name);
 }
@@ -53,7 +53,7 @@ bool history_job_sql(enum statement_id id, struct text *sql)
 	case STATEMENT_JOB:
 		append_insert(sql, "jobs", job_columns, ARRAY_SIZE(job_columns));
 		text_append_string(sql, ") VALUES(");
-		append_places(sql, ARRAY_SIZE(job_columns) + 1 + JOB_VALUE_COUNT);
+		append_places(sql, ARRAY_SIZE(job_columns) + 2 + JOB_VALUE_COUNT);
 		text_append_string(sql, ")");
 		return true;
 	case STATEMENT_JOB_CHANGE:
@@ -63,7 +63,7 @@ bool history_job_sql(enum statement_id id, struct text *sql)
 	case STATEMENT_STEP:
 		append_insert(sql, "job_steps", step_columns, ARRAY_SIZE(step_columns));
 		text_append_string(sql, ", job, step) VALUES(");
-		append_places(sql, ARRAY_SIZE(step_columns) + 1 + JOB_VALUE_COUNT + 2);
+		append_places(sql, ARRAY_SIZE(step_columns) + 2 + JOB_VALUE_COUNT + 2);
 		text_append_string(sql, ")");
 		return true;
 	case STATEMENT_STEP_CHANGE:
@@ -121,6 +121,7 @@ static void bind_job(sqlite3_stmt *statement, int *index, const struct job *job,
 	bind_optional(statement, index, job->steps != 0, job->steps);
 	bind_text(statement, index, job->watched);
 	bind_text(statement, index, job->absent);
+	bind_text(statement, index, job->details);
 	bind_figures(statement, index, job->memory, &job->figures);
 }
 
@@ -186,6 +187,7 @@ static int write_step(struct history *history, enum statement_id id, const struc
 	bind_outcome(statement, &index, step->outcome);
 	bind_optional(statement, &index, step->begin_boottime_ns != 0, step->begin_boottime_ns);
 	bind_optional(statement, &index, step->duration_ns != 0, step->duration_ns);
+	bind_text(statement, &index, step->details);
 	bind_figures(statement, &index, step->memory, &step->figures);
 	bind_number(statement, &index, step->job);
 	bind_text(statement, &index, step->name);
