@@ -3,9 +3,19 @@
  * This room has the jobs that run while a host is recorded (model/record/job/job.h): which processes
  * belong to them and to their steps, what these use, and what happens to them.
  *
+ *	job_tracker.c	marks: a job or step begins or ends
+ *	job_ticks.c	what events and ticks bring, and what the store gets
+ *	job_log.c	events of jobs, with what surrounded them
+ *	job_gaps.c	what figures of a job lack, in words
+ *	job_resume.c	jobs that an earlier recorder followed
+ *	job_book	who belongs to what, and sums: pure
+ *	job_reading	processes and cgroups, read out of turn
+ *	job_watch	files below the directory of --watch
+ *
  * A process belongs to one job, and to the step that ran when it began: that of its parent, unless a
  * job or step begins with the process itself.  Where jobs contain each other, the newest one wins.
- * Rows of the store are up to date as of the last tick, so that they survive the recorder.
+ * A job ends by a mark, or soon after its first process.  Rows of the store are up to date as of the
+ * last tick, so that they survive the recorder.
  *
  * Used from one thread.
  */
@@ -18,16 +28,21 @@
 
 #include "model/record/job/job.h"
 
+struct anomaly;
 struct error;
+struct host_sample;
 struct job_tracker;
+struct json;
 struct life_event;
 struct recorder;
-struct snapshot;
 
 /* More than so many at once are refused. */
 #define JOBS_MOST 256
 #define JOBS_OF_USER 64
-#define JOB_STEPS_MOST 10000
+/* Steps of the running jobs of one user. */
+#define JOB_STEPS_OF_USER 4096
+/* Longer names are refused. */
+#define JOB_NAME_SIZE 64
 
 /* Takes up the jobs of an earlier recorder of this boot whose first process lives. */
 int job_tracker_open(struct recorder *recorder, struct job_tracker **ret, struct error *error);
@@ -50,22 +65,48 @@ int job_tracker_begin(struct job_tracker *tracker, struct job *job, bool takes_c
  */
 int job_tracker_step(struct job_tracker *tracker, uint64_t job, const char *step,
 		     const struct task_key *root, struct error *error);
+
+/* How a job or step ended.  What was measured elsewhere replaces what the recorder measured. */
+struct job_result {
+	enum job_outcome outcome;
+	bool has_status;
+	int status;			   /* of the first process, as wait() has it */
+	const struct job_figures *figures; /* NULL: nothing was */
+	enum job_memory memory;		   /* of figures */
+	const char *absent;		   /* of figures; NULL: nothing is */
+};
+
 /* Ends one step alone; the job goes on. */
 int job_tracker_end_step(struct job_tracker *tracker, uint64_t job, const char *step,
-			 enum job_outcome outcome, struct error *error);
-/*
- * Ends a job and its steps.  `status` of the first process, as wait() has it, or NULL.  What was
- * measured elsewhere (NULL: nothing) replaces what the recorder measured.
- */
-int job_tracker_end(struct job_tracker *tracker, uint64_t job, enum job_outcome outcome,
-		    const int *status, const struct job_figures *measured, struct error *error);
+			 const struct job_result *result, struct error *error);
+/* Ends a job, and its steps with the same outcome. */
+int job_tracker_end(struct job_tracker *tracker, uint64_t job, const struct job_result *result,
+		    struct error *error);
+/* Before a mark: the process that only marks, of that number, is no part of the job. */
+void job_tracker_exclude(struct job_tracker *tracker, int32_t pid);
 
-/* The jobs that run, the oldest first; valid until the next mark, event or tick. */
+/* The jobs that run, the oldest first; valid until the next mark, event or tick.  A NULL tracker has none. */
 size_t job_tracker_count(const struct job_tracker *tracker);
+size_t job_tracker_active_steps(const struct job_tracker *tracker);
 const struct job *job_tracker_get(const struct job_tracker *tracker, size_t place);
 /* The running one of that id, or the newest of that user and name; NULL: none. */
 const struct job *job_tracker_find_id(const struct job_tracker *tracker, uint64_t id);
 const struct job *job_tracker_find(const struct job_tracker *tracker, const char *name,
 				   uint32_t uid);
+
+/*
+ * For the recorder.  Each event of the host, before it is counted or kept; a tick, after its events
+ * and before it is judged (sets the figures of the sample, and *ret_jobs to JSON that is to be
+ * freed, or NULL); what the tick changed, after it was added to the store.
+ */
+int job_tracker_take_event(struct job_tracker *tracker, const struct life_event *event);
+void job_tracker_take_tick(struct job_tracker *tracker, struct host_sample *sample,
+			   char **ret_jobs);
+int job_tracker_keep(struct job_tracker *tracker, struct error *error);
+/* Fills in the job of an anomaly; one that opens becomes an event and a pattern of its job. */
+void job_tracker_take_anomaly(struct job_tracker *tracker, bool opens, struct anomaly *anomaly);
+void job_tracker_name_anomaly(const struct job_tracker *tracker, struct anomaly *anomaly);
+/* The recorder ends; its jobs go on without it. */
+void job_tracker_finish(struct job_tracker *tracker);
 
 #endif
