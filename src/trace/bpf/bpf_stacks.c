@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "host/bpf_ring.h"
 #include "trace/bpf/bpf_tracer.h"
 #include "trace/bpf/tree_program.h"
 #include "trace/stack/stack_decoder.h"
@@ -93,9 +94,8 @@ void bpf_stacks_open(struct bpf_state *state, const struct tracer_stack_options 
 	stacks->is_wanted = options->frequency_hz || options->off_cpu_min_ns;
 	if (!stacks->is_wanted)
 		return;
-	stacks->ring =
-		ring_buffer__new(state->program->maps.stack_ring.map_fd, take_stack, state, NULL);
-	if (!stacks->ring) {
+	if (bpf_ring_open(state->program->maps.stack_ring.map_fd, take_stack, state,
+			  &stacks->ring) < 0) {
 		note_trouble(stacks, SOURCE_UNAVAILABLE, "no memory for the ring of stacks");
 		return;
 	}
@@ -113,7 +113,7 @@ void bpf_stacks_close(struct bpf_state *state)
 {
 	cpu_clocks_stop(&state->stacks.clocks);
 	image_events_close(&state->stacks.images);
-	ring_buffer__free(state->stacks.ring);
+	bpf_ring_close(state->stacks.ring);
 }
 
 int bpf_stacks_join(struct bpf_state *state, int32_t pid)
@@ -142,7 +142,7 @@ int bpf_drain_stacks(void *context, const struct tracer_stack_sink *sink)
 	stacks->sink = sink;
 	status = read_images(stacks);
 	if (status == 0)
-		status = ring_buffer__consume(stacks->ring);
+		status = bpf_ring_drain(stacks->ring);
 	if (status < 0)
 		return status;
 	return image_events_send(&stacks->images, begin_ns - COPYING_NS, sink);

@@ -10,12 +10,12 @@
 #include "trace/tracer.h"
 
 struct bpf_state;
-struct ring_buffer;
+struct bpf_ring;
 
 /* Does nothing when all zeros. */
 struct bpf_stacks {
 	bool is_wanted;
-	struct ring_buffer *ring;
+	struct bpf_ring *ring;
 	struct cpu_clocks clocks;
 	struct image_events images;
 	struct source_report trouble; /* its reason is NULL when there is none */

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "host/bpf.h"
+#include "host/bpf_ring.h"
 #include "host/host.h"
 #include "model/tree/run.h"
 #include "trace/bpf/tree_program.h"
@@ -86,8 +87,7 @@ int bpf_drain(void *context, tree_event_sink *sink, void *sink_context)
 	if (status < 0)
 		return status;
 	clear_wake_up(state);
-	status = ring_buffer__consume(state->ring);
-	return status < 0 ? status : 0;
+	return bpf_ring_drain(state->ring);
 }
 
 static int wake_fd(void *context)
@@ -141,7 +141,7 @@ static void close_state(void *context)
 		return;
 	close_fd(&state->wake_fd);
 	bpf_stacks_close(state);
-	ring_buffer__free(state->ring);
+	bpf_ring_close(state->ring);
 	tree_loader_close(state->program);
 	bpf_forget_found(state);
 	array_free(&state->found);
@@ -185,11 +185,10 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 	status = tree_loader_open(host, options, &state->program, error);
 	if (status < 0)
 		return status;
-	state->ring =
-		ring_buffer__new(state->program->maps.ring.map_fd, bpf_take_record, state, NULL);
-	if (!state->ring)
-		return host_bpf_explain(-errno, error);
-	status = listen_to_ring(state);
+	status = bpf_ring_open(state->program->maps.ring.map_fd, bpf_take_record, state,
+			       &state->ring);
+	if (status == 0)
+		status = listen_to_ring(state);
 	if (status < 0)
 		return host_bpf_explain(status, error);
 	bpf_stacks_open(state, &options->stacks);

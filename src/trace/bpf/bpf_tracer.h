@@ -24,7 +24,7 @@
 #include "trace/proc/live_processes.h"
 #include "trace/tracer.h"
 
-struct ring_buffer;
+struct bpf_ring;
 struct tree_program;
 
 /* A process or thread that began before we watched; it is reported with the next events. */
@@ -43,7 +43,7 @@ struct ended {
 struct bpf_state {
 	const struct host *host;
 	struct tree_program *program;
-	struct ring_buffer *ring;
+	struct bpf_ring *ring;
 	int wake_fd; /* readable after a wake-up, until the next drain() */
 	struct tree_decoder decoder;
 	struct live_processes live;

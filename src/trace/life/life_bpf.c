@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "bpf/task.h"
 #include "host/bpf.h"
+#include "host/bpf_ring.h"
 #include "host/host.h"
 #include "life.skel.h"
 #include "trace/life/life_decoder.h"
@@ -23,7 +24,7 @@
 struct bpf_source {
 	struct lifecycle *lifecycle;
 	struct life_program *program;
-	struct ring_buffer *ring;
+	struct bpf_ring *ring;
 	struct life_decoder decoder;
 	uint64_t reported[LIFE_RECORD_COUNT]; /* losses that were reported */
 	uint64_t bad_records;
@@ -74,11 +75,11 @@ static int drain(void *context)
 	int drained, status;
 
 	source->drained = 0;
-	drained = ring_buffer__consume(source->ring);
+	drained = bpf_ring_drain(source->ring);
 	if (drained < 0 && drained != -EAGAIN)
 		return drained;
 	status = report_losses(source);
-	return status < 0 ? status : (drained < 0 ? drained : 0);
+	return status < 0 ? status : drained;
 }
 
 static int ring_fd(void *context)
@@ -174,7 +175,7 @@ static void close_state(void *context)
 
 	if (!source)
 		return;
-	ring_buffer__free(source->ring);
+	bpf_ring_close(source->ring);
 	if (source->program)
 		life_program__destroy(source->program);
 	free(source);
@@ -220,9 +221,9 @@ static int load(struct bpf_source *source, struct error *error)
 	status = life_program__load(source->program);
 	if (status < 0)
 		return host_bpf_explain(status, error);
-	source->ring = ring_buffer__new(ring_fd(source), take_record, source, NULL);
-	if (!source->ring)
-		return host_bpf_explain(-errno, error);
+	status = bpf_ring_open(ring_fd(source), take_record, source, &source->ring);
+	if (status < 0)
+		return host_bpf_explain(status, error);
 	/* Programs must know who their reader is before they send something. */
 	status = walk(source, LIFE_WALK_NOTHING);
 	if (status == 0)
