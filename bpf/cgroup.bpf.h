@@ -8,6 +8,8 @@
 #include "kernel.bpf.h"
 #include "task.h"
 
+#define CGROUP_LEVELS_MAX 64
+
 const volatile __u32 cgroup_hierarchy = TASK_CGROUP_UNIFIED;
 
 /*
@@ -39,6 +41,23 @@ static __always_inline struct cgroup *cgroup_find(const struct css_set *set)
 	bpf_probe_read_kernel(&state, sizeof(state),
 			      (const char *)&set->subsys + controller * sizeof(state));
 	return BPF_CORE_READ(state, cgroup);
+}
+
+/* Whether the task is in the cgroup of that number, or below it. */
+static __always_inline bool is_in_cgroup(struct task_struct *task, __u64 id)
+{
+	struct cgroup *cgroup = cgroup_find(BPF_CORE_READ(task, cgroups));
+	__s32 level = cgroup ? BPF_CORE_READ(cgroup, level) : -1;
+
+	for (__s32 i = 0; i <= level && i < CGROUP_LEVELS_MAX; i++) {
+		struct cgroup *ancestor = 0;
+
+		bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
+				      (const char *)&cgroup->ancestors + i * sizeof(ancestor));
+		if (BPF_CORE_READ(ancestor, kn, id) == id)
+			return true;
+	}
+	return false;
 }
 
 #endif

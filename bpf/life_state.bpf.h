@@ -11,7 +11,6 @@
 #include "life.h"
 
 #define WAKE_NS 200000000ULL /* between two wake-ups, unless the ring fills */
-#define CGROUP_LEVELS_MAX 64
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -53,29 +52,13 @@ static __always_inline __u64 ring_flags(__u64 now)
 									  BPF_RB_NO_WAKEUP;
 }
 
-static __always_inline bool is_in_cgroup(struct task_struct *task)
-{
-	struct cgroup *cgroup = cgroup_find(BPF_CORE_READ(task, cgroups));
-	__s32 level = cgroup ? BPF_CORE_READ(cgroup, level) : -1;
-
-	for (__s32 i = 0; i <= level && i < CGROUP_LEVELS_MAX; i++) {
-		struct cgroup *ancestor = 0;
-
-		bpf_probe_read_kernel(&ancestor, sizeof(ancestor),
-				      (const char *)&cgroup->ancestors + i * sizeof(ancestor));
-		if (BPF_CORE_READ(ancestor, kn, id) == scope_cgroup)
-			return true;
-	}
-	return false;
-}
-
 static __always_inline bool is_member(struct task_struct *task)
 {
 	switch (scope) {
 	case LIFE_SCOPE_TREE:
 		return bpf_task_storage_get(&members, task, 0, 0);
 	case LIFE_SCOPE_CGROUP:
-		return is_in_cgroup(task);
+		return is_in_cgroup(task, scope_cgroup);
 	default:
 		return true;
 	}

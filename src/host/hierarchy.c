@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/collection/array.h"
+#include "base/error.h"
 #include "base/file.h"
 
 #define CGROUP_ROOT "fs/cgroup"
@@ -281,4 +283,23 @@ const char *cgroup_path(const char *text, const struct cgroup_hierarchy *hierarc
 		text = *end ? end + 1 : end;
 	}
 	return NULL;
+}
+
+int host_cgroup_number(const struct host *host, const char *path, uint64_t *ret,
+		       struct error *error)
+{
+	const struct cgroup_hierarchy *hierarchy = &host->cgroup;
+	const char *below = path + strspn(path, "/");
+	CLEANUP(close_fd) int directory = -ENOENT;
+	struct stat status;
+
+	if (hierarchy->fd >= 0)
+		directory = host_open_directory(hierarchy->fd, *below ? below : ".");
+	if (directory < 0 || fstat(directory, &status) < 0)
+		return error_set(error, directory < 0 ? directory : -errno,
+				 "there is no cgroup '%s'%s%s", path,
+				 hierarchy->version ? " in the hierarchy " : "",
+				 hierarchy->version ? hierarchy->name : "");
+	*ret = status.st_ino;
+	return 0;
 }

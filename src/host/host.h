@@ -83,6 +83,10 @@ bool host_kernel_option(const struct host *host, const char *option, bool *ret);
 /* What to add to the kernel's boot-time stamps to get those of our time namespace. */
 int64_t host_boottime_offset_ns(const struct host *host);
 
+/* The kernel's number of a cgroup in that hierarchy.  0, or an error with a sentence. */
+int host_cgroup_number(const struct host *host, const char *path, uint64_t *ret,
+		       struct error *error);
+
 /*
  * The path of a task in host->cgroup's hierarchy, from the text of its cgroup file.  Points into
  * `text`, with its length in *ret_length; NULL when there is no such line.

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <assert.h>
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,23 +12,8 @@
 #include "host/host.h"
 #include "model/syscall/syscall.h"
 #include "trace/bpf/bpf_tracer.h"
+#include "trace/calls/call_rules.h"
 #include "trace/bpf/tree_program.h"
-
-static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&
-		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL &&
-		      (int)WAIT_RULE_RESTART == TREE_RULE_RESTART &&
-		      (int)WAIT_RULE_POLL == TREE_RULE_POLL,
-	      "rules have the same numbers");
-
-static const struct {
-	const char *name;
-	uint8_t flag;
-} call_flags[] = {
-	{ "exit", TREE_RULE_ENDLESS },
-	{ "exit_group", TREE_RULE_ENDLESS },
-	{ "rt_sigreturn", TREE_RULE_NO_RESULT },
-	{ "sigreturn", TREE_RULE_NO_RESULT },
-};
 
 /* Calls on a socket whose result says how much was received or sent. */
 static const struct {
@@ -66,28 +50,6 @@ static uint8_t traffic_rule(enum syscall_abi abi, uint32_t number)
 	return 0;
 }
 
-static uint8_t call_rule(enum syscall_abi abi, uint32_t number)
-{
-	char buffer[SYSCALL_NAME_SIZE];
-	const char *name = syscall_name(abi, number, buffer);
-	uint8_t rule = (uint8_t)(syscall_wait_rule(abi, number) & TREE_RULE_MASK);
-
-	for (size_t i = 0; i < sizeof(call_flags) / sizeof(call_flags[0]); i++)
-		if (strcmp(name, call_flags[i].name) == 0)
-			rule |= call_flags[i].flag;
-	return rule;
-}
-
-/* Fills a table that has a byte for each number, of native calls first. */
-static void fill_table(uint8_t table[2 * TREE_CALL_NUMBERS],
-		       uint8_t byte_of(enum syscall_abi abi, uint32_t number))
-{
-	for (uint32_t number = 0; number < TREE_CALL_NUMBERS; number++) {
-		table[number] = byte_of(SYSCALL_NATIVE, number);
-		table[TREE_CALL_NUMBERS + number] = byte_of(SYSCALL_COMPAT, number);
-	}
-}
-
 static bool has_stacks(const struct tracer_options *options)
 {
 	return options->stacks.frequency_hz || options->stacks.off_cpu_min_ns;
@@ -107,8 +69,8 @@ static void configure(struct tree_program *program, const struct host *host,
 {
 	int cpus = libbpf_num_possible_cpus();
 
-	fill_table((uint8_t *)program->rodata->rules, call_rule);
-	fill_table((uint8_t *)program->rodata->traffic_rules, traffic_rule);
+	call_rules_fill((uint8_t *)program->rodata->rules);
+	call_table_fill((uint8_t *)program->rodata->traffic_rules, traffic_rule);
 	program->rodata->want_calls = options->syscalls;
 	program->rodata->want_waits = options->waits;
 	program->rodata->preempt_distance = options->waits || options->stacks.off_cpu_min_ns ?

@@ -192,20 +192,7 @@ int life_names_mark(struct lifecycle *lifecycle, const struct snapshot *snapshot
 
 int life_find_cgroup(const struct lifecycle *lifecycle, uint64_t *ret, struct error *error)
 {
-	const char *path = without_slashes(lifecycle->options.cgroup);
-	const struct cgroup_hierarchy *hierarchy = &lifecycle->host->cgroup;
-	CLEANUP(close_fd) int directory = -ENOENT;
-	struct stat status;
-
-	if (hierarchy->fd >= 0)
-		directory = host_open_directory(hierarchy->fd, *path ? path : ".");
-	if (directory < 0 || fstat(directory, &status) < 0)
-		return error_set(error, directory < 0 ? directory : -errno,
-				 "there is no cgroup '%s'%s%s", lifecycle->options.cgroup,
-				 hierarchy->version ? " in the hierarchy " : "",
-				 hierarchy->version ? hierarchy->name : "");
-	*ret = status.st_ino;
-	return 0;
+	return host_cgroup_number(lifecycle->host, lifecycle->options.cgroup, ret, error);
 }
 
 static int find_root(struct lifecycle *lifecycle, struct error *error)

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * This room shows what processes did with system calls, as a table with the columns of strace -c -w.
+ */
+#ifndef RENDER_CALLS_VIEW_H
+#define RENDER_CALLS_VIEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct call_line;
+struct call_lines;
+struct table;
+
+/* Columns of a line; a view may put others before them. */
+void call_columns(struct table *table);
+/* The line with its share of all the time in calls. */
+void put_call_line(struct table *table, const struct call_line *line, uint64_t whole_ns);
+/* The first `limit` lines (0: all); for people also the rest as one line, and the total. */
+void put_call_lines(struct table *table, const struct call_lines *lines, size_t limit);
+
+#endif
