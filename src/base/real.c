@@ -23,3 +23,15 @@ size_t real_write(double value, char buffer[REAL_SIZE])
 	while (digits++ < DIGITS_MOST && strtod(buffer, NULL) != value);
 	return (size_t)length;
 }
+
+static int compare_reals(const void *first, const void *second)
+{
+	double a = *(const double *)first, b = *(const double *)second;
+
+	return (a > b) - (a < b);
+}
+
+void real_sort(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare_reals);
+}

@@ -15,6 +15,7 @@
 
 #include "analyze/segment/segment_grid.h"
 #include "base/cleanup.h"
+#include "base/real.h"
 #include "model/tree/run.h"
 
 /* A stretch takes at least so many times of the grid. */
@@ -53,13 +54,6 @@ struct cuts {
 	uint16_t from[RUN_SEGMENTS_MAX][GRID_MOST + 1]; /* where the last of them begins */
 };
 
-static int compare_reals(const void *a, const void *b)
-{
-	double first = *(const double *)a, second = *(const double *)b;
-
-	return first < second ? -1 : first > second;
-}
-
 /*
  * How far values are apart by chance: the mean of the differences of neighbours, without the
  * largest, where stretches may end.
@@ -71,7 +65,7 @@ static double noise_of(const double *values, size_t count)
 
 	for (size_t i = 1; i < count; i++)
 		squares[i - 1] = (values[i] - values[i - 1]) * (values[i] - values[i - 1]);
-	qsort(squares, count - 1, sizeof(*squares), compare_reals);
+	real_sort(squares, count - 1);
 	kept -= ends < kept / 4 ? ends : kept / 4;
 	for (size_t i = 0; i < kept; i++)
 		sum += squares[i];

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/collection/dictionary.h"
+#include "base/real.h"
 
 /* Up to so many runs a side, deals are counted one by one: 40 over 20 fits 64 bits. */
 #define EXACT_MAX 20
@@ -262,13 +263,6 @@ int mann_whitney_judge(struct mann_whitney *test, const double *before, size_t b
 	return 0;
 }
 
-static int compare_reals(const void *first, const void *second)
-{
-	double a = *(const double *)first, b = *(const double *)second;
-
-	return (a > b) - (a < b);
-}
-
 static int compare_whole(const void *first, const void *second)
 {
 	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
@@ -280,7 +274,7 @@ double median_real(double *values, size_t count)
 {
 	if (count == 0)
 		return 0;
-	qsort(values, count, sizeof(*values), compare_reals);
+	real_sort(values, count);
 	if (count % 2 == 1)
 		return values[count / 2];
 	/* Halved first: the sum of two large values may overflow a double. */
