@@ -7,7 +7,7 @@
 #define BPF_CALL_BPF_H
 
 #include "kernel.bpf.h"
-#include "tree.h"
+#include "tree/tree.h"
 
 /* A system call, read from the registers on the kernel stack. */
 struct call {

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "bpf/task.h"
-#include "bpf/tree.h"
+#include "bpf/tree/tree.h"
 #include "collect/activity/activity_stacks.h"
 #include "collect/task/task_decoder.h"
 #include "collect/task/task_record.h"

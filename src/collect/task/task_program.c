@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/scope_layout.h"
 #include "bpf/task.h"
-#include "bpf/tree.h"
+#include "bpf/tree/tree.h"
 #include "task.skel.h"
 #include "task_activity.skel.h"
 #include "collect/task/task_iterator.h"

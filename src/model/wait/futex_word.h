@@ -4,7 +4,7 @@
  * address, and which thread holds it.
  *
  * This is pure: no I/O.  The BPF program decides the same at each wait, with what it can read
- * there (futex_reason() in bpf/tree_wait.bpf.h has the same rules); here more memory may be known,
+ * there (futex_reason() in bpf/wait.bpf.h has the same rules); here more memory may be known,
  * so that an owner can be named.  Memory of another process may hold anything: an owner counts only
  * if it is a thread.
  */

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "base/collection/array.h"
-#include "bpf/tree.h"
+#include "bpf/tree/tree.h"
 #include "trace/bpf/bpf_stacks.h"
 #include "trace/bpf/tree_decoder.h"
 #include "trace/proc/live_processes.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Turns the records of the BPF programs (bpf/tree.h) into events of a tree.
+ * Turns the records of the BPF programs (bpf/tree/tree.h) into events of a tree.
  *
  * Bytes are checked before they are used: sizes against the kind of record, counts against the
  * size.
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "bpf/tree.h"
+#include "bpf/tree/tree.h"
 #include "model/tree/tree_event.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
-#include "bpf/tree_stack.h"
+#include "bpf/tree/tree_stack.h"
 #include "host/bpf.h"
 #include "host/host.h"
 #include "model/syscall/syscall.h"

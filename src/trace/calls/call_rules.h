@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "bpf/tree.h"
+#include "bpf/tree/tree.h"
 #include "model/syscall/syscall.h"
 
 void call_table_fill(uint8_t table[2 * TREE_CALL_NUMBERS],

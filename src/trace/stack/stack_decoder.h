@@ -2,7 +2,7 @@
 /*
  * This room receives stacks and what their addresses mean:
  *
- *	stack_decoder.h	records of stacks that the BPF programs copied (bpf/tree_stack.h)
+ *	stack_decoder.h	records of stacks that the BPF programs copied (bpf/tree/tree_stack.h)
  *	cpu_clock.h	the clock of each CPU that makes them sample
  *	image_decoder.h	the kernel's records of mappings, as perf events bring them
  *	image_events.h	the perf events of all CPUs, in the order of time
@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bpf/tree_stack.h"
+#include "bpf/tree/tree_stack.h"
 #include "trace/stack/blocked_stack.h"
 #include "trace/tracer_stack.h"
 

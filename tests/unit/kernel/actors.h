@@ -17,7 +17,7 @@ static struct pt_regs *bpf_task_pt_regs(struct task_struct *task);
 
 /* Constants of the loader are the test's to set. */
 #define const
-#include "bpf/tree.bpf.c"
+#include "bpf/tree/tree.bpf.c"
 #undef const
 
 #include <cmocka.h>
