@@ -186,6 +186,16 @@ static bool has_value(const struct option *option)
 	       option->type == OPTION_BYTES;
 }
 
+/* The first of those that were chosen: a line has one. */
+static void print_choice(FILE *out, const struct option *option)
+{
+	const char *choice = option->choices;
+
+	for (unsigned rest = *(const unsigned *)option->target; !(rest & 1); rest >>= 1)
+		choice += strcspn(choice, "|") + 1;
+	fprintf(out, "%.*s", (int)strcspn(choice, "|"), choice);
+}
+
 static void print_value(FILE *out, const struct option *option)
 {
 	const struct option_number *number = option->target;
@@ -200,6 +210,8 @@ static void print_value(FILE *out, const struct option *option)
 		print_bytes(out, number->value);
 	else if (option->type == OPTION_NUMBER)
 		fprintf(out, "%llu", number->value);
+	else if (option->type == OPTION_SET)
+		print_choice(out, option);
 	else
 		fputs(*(const char *const *)option->target, out);
 }

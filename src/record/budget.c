@@ -7,13 +7,15 @@
 #define PATIENCE_MOST (64 * 60) /* it doubles each time that this was a mistake */
 #define CHEAP 2			/* below one part in so many of the budget */
 
-#define WORDS_CGROUPS "activity, heap counters, scopes, files of cgroups"
+#define WORDS_SYSCALLS "activity, system calls"
+#define WORDS_CGROUPS WORDS_SYSCALLS ", heap counters, scopes, files of cgroups"
 #define WORDS_BURSTS WORDS_CGROUPS ", samples out of turn"
 #define WORDS_THREADS WORDS_BURSTS ", rows of threads"
 
 static const char *const words[SHED_COUNT] = {
-	[SHED_USERS] = "activity of users beyond 64 threads", [SHED_ACTIVITY] = "activity", [SHED_HEAPS] = "activity, heap counters",
-	[SHED_SCOPES] = "activity, heap counters, scopes", [SHED_CGROUPS] = WORDS_CGROUPS,
+	[SHED_USERS] = "activity of users beyond 64 threads", [SHED_ACTIVITY] = "activity", [SHED_SYSCALLS] = WORDS_SYSCALLS,
+	[SHED_HEAPS] = WORDS_SYSCALLS ", heap counters",
+	[SHED_SCOPES] = WORDS_SYSCALLS ", heap counters, scopes", [SHED_CGROUPS] = WORDS_CGROUPS,
 	[SHED_BURSTS] = WORDS_BURSTS, [SHED_THREADS] = WORDS_THREADS,
 	[SHED_TICKS] = WORDS_THREADS ", every second tick",
 };

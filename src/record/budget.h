@@ -25,6 +25,7 @@ enum budget_shed {
 	SHED_NOTHING,
 	SHED_USERS,    /* active threads of a user beyond BUDGET_USER_THREADS, each second */
 	SHED_ACTIVITY, /* what active threads do, each second */
+	SHED_SYSCALLS, /* system calls of processes */
 	SHED_HEAPS,    /* heap counters of threads */
 	SHED_SCOPES,   /* what programs say about themselves */
 	SHED_CGROUPS,  /* files of cgroups */

@@ -176,6 +176,8 @@ static void say_begin(struct recorder *recorder)
 	if (!recorder->has_activity && !recorder->options->no_activity)
 		text_format(&sentence, "; no activity (%s)",
 			    sampling_lacks_activity(recorder->sampling));
+	if (recorder->syscalls.reason)
+		text_format(&sentence, "; no system calls (%s)", recorder->syscalls.reason);
 	recorder->options->note(text_string(&sentence));
 }
 
@@ -200,6 +202,7 @@ static void recorder_close(struct recorder *recorder)
 	lifecycle_close(recorder->life);
 	hooks_close(&recorder->hooks);
 	rotated_lines_close(&recorder->lines);
+	recorder_end_syscalls(recorder);
 	sampling_close(recorder->burst);
 	free(recorder->burst_pids);
 	sampling_close(recorder->sampling);
@@ -234,6 +237,7 @@ int recorder_run(const struct recorder_options *options, struct error *error)
 		return error_set(error, status, "cannot record: %s", strerror(-status));
 	start_timers(&recorder);
 	recorder_begin_activity(&recorder);
+	recorder_begin_syscalls(&recorder);
 	say_begin(&recorder);
 	status = loop_run(&recorder.loop, NULL, NULL);
 	finish(&recorder);

@@ -7,6 +7,7 @@
  *	recorder_tick.c		one tick: sample, judge, keep, show
  *	recorder_events.c	what happens between ticks
  *	recorder_activity.c	what active threads do, each second
+ *	recorder_syscalls.c	system calls by process
  *	ended.c			what processes of a scope used that no tick saw
  *	recorder_losses.c	what the recorder itself could not do, counted
  *	recorder_answers.c	what clients of the socket can ask
@@ -30,6 +31,13 @@
 
 struct error;
 
+/* How system calls are recorded. */
+enum record_syscalls {
+	RECORD_SYSCALLS_NOT,
+	RECORD_SYSCALLS_BPF,
+	RECORD_SYSCALLS_STRACE, /* of a tree or cgroup only */
+};
+
 struct recorder_options {
 	const char *store;
 	const char *jsonl;  /* NULL: none */
@@ -42,6 +50,7 @@ struct recorder_options {
 	const char *events; /* "bpf", "connector", "polling"; NULL: the best that works */
 	bool no_events;
 	bool no_activity;
+	enum record_syscalls syscalls;
 	uint32_t events_per_second; /* beyond that, events are counted instead of kept */
 	struct history_retention retention;
 	uint64_t jsonl_bytes;

@@ -163,7 +163,10 @@ static int take_hotspot(void *context, const struct activity_group *group)
 	return 0;
 }
 
-/* By the activity of the last seconds; where there is none, nothing is known. */
+/*
+ * By the time in calls since the tick before, where these are recorded; else by the activity of the last
+ * seconds; where there is none, nothing is known.
+ */
 static void write_hotspot(struct json *json, const struct recorder *recorder,
 			  const struct process *process)
 {
@@ -175,9 +178,16 @@ static void write_hotspot(struct json *json, const struct recorder *recorder,
 		.keys = { ACTIVITY_BY_syscall },
 		.key_count = 1,
 	};
+	double share = 0;
+	const char *call = recorder_syscall_hotspot(recorder, process, &share);
 	struct hotspot hotspot = { 0 };
 	struct error ignored = { 0 };
 
+	if (call) {
+		json_member_string(json, "syscall_hotspot", call);
+		json_member_fixed(json, "syscall_hotspot_share", share, 3);
+		return;
+	}
 	if (!recorder->has_activity ||
 	    history_activity(recorder->history, &query, take_hotspot, &hotspot, &ignored) < 0 ||
 	    !hotspot.samples)

@@ -13,6 +13,7 @@
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "store/history/history.h"
+#include "trace/calls/calls.h"
 
 static const struct {
 	const char *key;   /* in `meta` */
@@ -28,11 +29,15 @@ static const struct {
 	{ "failed_activity", "looks at activity that failed" },
 	{ "missed_activity", "seconds without a look at activity, which came too late" },
 	{ "dropped_rows", "rows dropped before their age, because the store was full" },
+	{ "failed_syscalls", "reads of system calls that failed" },
+	{ "lost_syscalls", "system calls for which the kernel's table had no room" },
+	{ "lost_syscall_threads", "threads whose system calls were not seen, for lack of memory" },
 	{ "left_out_lines", "JSON lines left out, of users who wrote too many" },
 };
 
 static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
 {
+	struct calls_losses lost = recorder_syscall_losses(recorder);
 	const uint64_t counts[RECORDER_LOSSES] = {
 		recorder->sample_fault.count,
 		recorder->store_fault.count,
@@ -44,6 +49,9 @@ static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_
 		recorder->activity_fault.count,
 		recorder->has_activity ? recorder->activity_schedule.missed : 0,
 		history_dropped_rows(recorder->history),
+		recorder->syscalls_fault.count,
+		lost.calls,
+		lost.threads,
 		recorder->lines.shares.left_out,
 	};
 

@@ -10,6 +10,7 @@
 #include "record/ended.h"
 #include "record/hook.h"
 #include "record/recorder.h"
+#include "record/recorder_syscalls.h"
 #include "record/lines/rotated_lines.h"
 #include "record/schedule.h"
 #include "render/record/record_json.h"
@@ -36,7 +37,7 @@ struct recorder_tick {
 };
 
 /* Kinds of losses: see recorder_losses.c. */
-#define RECORDER_LOSSES 11
+#define RECORDER_LOSSES 14
 
 struct recorder {
 	const struct recorder_options *options;
@@ -77,6 +78,8 @@ struct recorder {
 	struct budget activity_budget;
 	uint64_t activity_missed; /* seconds since the last walk that was kept */
 	struct recorder_fault activity_fault;
+	struct recorder_syscalls syscalls;
+	struct recorder_fault syscalls_fault;
 	int failure; /* ended the loop */
 };
 

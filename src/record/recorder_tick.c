@@ -157,6 +157,7 @@ struct process_figures recorder_figures(const struct recorder *recorder, uint32_
 			  process_cpu_percent(before->snapshot, before->cpu, now->snapshot,
 					      now->cpu, row, &figures.cpu_percent);
 	figures.cpu_is_least = now->cpu[row].is_least;
+	recorder_syscall_figures(recorder, &now->snapshot->processes[row], &figures);
 	return figures;
 }
 
@@ -264,6 +265,7 @@ static void leave_out(struct recorder *recorder)
 		if (recorder->budget.shed >= shed[i].from)
 			without |= 1u << shed[i].source;
 	sampling_leave_out(recorder->sampling, without);
+	recorder_shed_syscalls(recorder);
 	recorder->schedule.interval_ns = recorder->options->interval_ns
 					 << (recorder->budget.shed >= SHED_TICKS);
 }
@@ -312,6 +314,8 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 		recorder->missed++;
 	else
 		status = history_add_tick(recorder->history, &tick, error);
+	if (status == 0)
+		status = recorder_keep_syscalls(recorder, error);
 	if (status == 0 && activity)
 		status = recorder_keep_activity(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID), true,
 						error);
@@ -387,6 +391,7 @@ void recorder_take_tick(void *context)
 		return;
 	}
 	recorder->ticks++;
+	recorder_take_syscalls(recorder);
 	threads = recorder->last.snapshot->task_count;
 	judge_anomalies(recorder);
 	status = keep_tick(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, &error);

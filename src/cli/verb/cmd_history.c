@@ -17,9 +17,11 @@
 #include "cli/args/store_args.h"
 #include "metric/metric.h"
 #include "metric/unit.h"
+#include "render/calls/calls_view.h"
 #include "render/record/record_json.h"
 #include "render/record/record_table.h"
 #include "render/table/table.h"
+#include "store/history/calls/history_calls.h"
 
 #define DEFAULT_AGE_NS (3600 * NS_PER_SECOND)
 #define VALUES_MOST 16
@@ -29,6 +31,7 @@ static struct {
 	struct view_args view;
 	struct option_number pid;
 	const char *name;
+	bool syscalls;
 } args;
 
 static const struct option options[] = {
@@ -36,6 +39,8 @@ static const struct option options[] = {
 	SINCE_OPTION(args.store, "the last TIME of the recording (default: 1h)"),
 	{ 'p', "pid", OPTION_NUMBER, &args.pid, "PID", "of this process", NULL },
 	{ 0, "name", OPTION_TEXT, &args.name, "NAME", "of all processes of this name", NULL },
+	{ 0, "syscalls", OPTION_FLAG, &args.syscalls, NULL,
+	  "system calls of processes in each minute (record --syscalls)", NULL },
 	METRICS_OPTION(args.view, "the metric, or figures of the host (default: rss_bytes; of the "
 				  "host: CPU, memory, load, pressure)"),
 	LIMIT_OPTION(args.view, "show the last N points, 0 for all"),
@@ -285,6 +290,61 @@ static int show_process(struct history *history, struct shown *shown, struct err
 					   error);
 }
 
+static void call_point_columns(struct table *table)
+{
+	const struct table_column columns[] = {
+		{ .title = "time" },
+		{ .id = "ts_ns" },
+		{ "pid", TABLE_RIGHT, .id = "pid", .unit = UNIT_ID },
+		{ .id = "start_time_ns", .unit = UNIT_NS },
+		{ "program", TABLE_LEFT, 2, .id = "comm" },
+	};
+
+	table_add_columns(table, columns, ARRAY_SIZE(columns));
+	recorded_call_columns(table);
+}
+
+static int show_call(void *context, const struct call_point *point)
+{
+	struct shown *shown = context;
+	struct table *table = shown->output.table;
+
+	if (table_is_for_people(table)) {
+		record_append_time(put_begin(table), point->unix_ns);
+		put_end(table);
+	} else {
+		put_empty(table);
+	}
+	put_number(table, point->unix_ns);
+	put_known(table, point->process.pid, (uint64_t)point->process.pid);
+	put_known(table, point->process.start_ns, point->process.start_ns);
+	put_string(table, point->comm);
+	put_recorded_call(table, &point->line);
+	return table->failed ? -ENOMEM : 0;
+}
+
+static int show_calls(struct history *history, struct shown *shown, struct error *error)
+{
+	const struct call_query query = {
+		.span = store_args_span(&args.store, history, DEFAULT_AGE_NS),
+		.pid = (int32_t)args.pid.value,
+		.name = args.name,
+		.limit = view_limit(&args.view, 60),
+	};
+	int status;
+
+	call_point_columns(shown->output.table);
+	row_output_begin(&shown->output, "syscalls");
+	if (shown->output.format == FORMAT_JSON)
+		table_stream_json(shown->output.table, shown->output.json);
+	status = history_calls(history, &query, show_call, shown, error);
+	return status < 0 ? status :
+			    row_output_end(&shown->output,
+					   "no system calls of that time: they are there after a minute "
+					   "of `taskscope record --syscalls`",
+					   error);
+}
+
 int verb_history(char **words, int count, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = NULL;
@@ -299,10 +359,14 @@ int verb_history(char **words, int count, struct error *error)
 		status = error_set(error, -EINVAL, "-p and --name exclude each other");
 	if (args.pid.given && (args.pid.value == 0 || args.pid.value > INT_MAX))
 		status = error_set(error, -EINVAL, "-p takes the number of a process");
+	if (args.syscalls && args.view.metrics)
+		status = error_set(error, -EINVAL, "--syscalls and -m exclude each other");
 	if (status == 0)
 		status = store_args_open(&args.store, &history, error);
 	if (status < 0)
 		return status;
+	if (args.syscalls)
+		return show_calls(history, &shown, error);
 	return args.pid.given || args.name ? show_process(history, &shown, error) :
 					     show_host(history, &shown, error);
 }
@@ -316,10 +380,15 @@ const struct command command_history = {
 		"what was added in a second. Where full samples are gone, or the time is long, a\n"
 		"row is a minute: its least, mean and largest value. Without -p and --name it\n"
 		"shows figures of the host, and those of the tree or cgroup that was recorded\n"
-		"(scope_*); as JSON all of them, unless -m names some.",
+		"(scope_*); as JSON all of them, unless -m names some.\n"
+		"\n"
+		"With --syscalls a row is what a process did with one system call in a minute, if\n"
+		"that was recorded: the 16 calls that took most time, and \"(others)\". Processes\n"
+		"that no sample has seen have rows together, without a pid.",
 	.examples = "taskscope history --since 2h\tCPU, memory, load and pressure of the host\n"
 		    "taskscope history -p 1234 --since 2h -m rss_bytes\tmemory of a process\n"
 		    "taskscope history --name nginx -m run_time_ns\tCPU of all nginx processes\n"
+		    "taskscope history -p 1234 --syscalls\tits system calls, minute by minute\n"
 		    "taskscope history -m disk_busy_percent --format csv\tfor a spreadsheet",
 	.options = options,
 	.words_max = 0,

@@ -28,6 +28,7 @@ static struct {
 	struct option_number keep_raw, keep_minutes, keep_events, keep_outcomes, keep_bytes;
 	struct option_number jsonl_bytes, jsonl_files;
 	struct option_list thresholds;
+	unsigned syscalls;
 	bool no_socket, no_events, activity, no_activity, quiet, print_config;
 } args = {
 	.interval = { .value = 5 * NS_PER_SECOND },
@@ -60,6 +61,7 @@ static const struct option options[] = {
 	{ 0, "no-events", OPTION_FLAG, &args.no_events, NULL, "record no events of processes", NULL },
 	{ 0, "activity", OPTION_FLAG, &args.activity, NULL, "record what active threads do, each second (default, where BPF works)", NULL },
 	{ 0, "no-activity", OPTION_FLAG, &args.no_activity, NULL, "do not record that", NULL },
+	{ 0, "syscalls", OPTION_SET, &args.syscalls, "WAY", "record what each process does with system calls, by minute", "bpf" },
 	{ 0, "events-per-second", OPTION_NUMBER, &args.events_per_second, "N", "keep so many one by one, and count further ones by program (default: 5000)", NULL },
 	{ 0, "keep-raw", OPTION_DURATION, &args.keep_raw, "TIME", "keep full samples this long (default: 24h)", NULL },
 	{ 0, "keep-minutes", OPTION_DURATION, &args.keep_minutes, "TIME", "keep figures of each minute this long (default: 7d)", NULL },
@@ -118,6 +120,13 @@ static int choose_paths(char store[PATH_MAX], char socket[PATH_MAX], struct erro
 	return 0;
 }
 
+static enum record_syscalls syscalls(void)
+{
+	if (!args.syscalls)
+		return RECORD_SYSCALLS_NOT;
+	return args.syscalls & 1 ? RECORD_SYSCALLS_BPF : RECORD_SYSCALLS_STRACE;
+}
+
 static int check(struct error *error)
 {
 	if (args.interval.value < INTERVAL_LEAST_NS || args.interval.value > INTERVAL_MOST_NS)
@@ -171,6 +180,7 @@ static struct recorder_options recorder_options(void)
 		.events = chosen(args.events),
 		.no_events = args.no_events,
 		.no_activity = args.no_activity,
+		.syscalls = syscalls(),
 		.events_per_second = (uint32_t)args.events_per_second.value,
 		.retention = { args.keep_raw.value, args.keep_minutes.value, args.keep_events.value,
 			       args.keep_outcomes.value, args.keep_bytes.value },

@@ -8,10 +8,15 @@
 #include "render/table/table.h"
 
 /* People get the numbers as strace prints them; programs get the exact ones. */
-static const struct table_column columns[] = {
+static const struct table_column share_columns[] = {
 	/* clang-format off */
 	{ "% time",     TABLE_RIGHT, .unit = UNIT_TEXT },
 	{ .id = "share",            .unit = UNIT_RATIO },
+	/* clang-format on */
+};
+
+static const struct table_column columns[] = {
+	/* clang-format off */
 	{ "seconds",    TABLE_RIGHT, .unit = UNIT_TEXT },
 	{ .id = "time_ns",          .unit = UNIT_NS },
 	{ "usecs/call", TABLE_RIGHT, .unit = UNIT_TEXT },
@@ -22,6 +27,11 @@ static const struct table_column columns[] = {
 	{ "errors",     TABLE_RIGHT, .unit = UNIT_TEXT },
 	{ .id = "errors",           .unit = UNIT_COUNT },
 	{ "syscall",    TABLE_NAME, .id = "syscall" },
+	/* clang-format on */
+};
+
+static const struct table_column under_way_columns[] = {
+	/* clang-format off */
 	{ "under way",  TABLE_LEFT, .unit = UNIT_TEXT },
 	{ .id = "under_way",        .unit = UNIT_COUNT },
 	{ .id = "under_way_ns",     .unit = UNIT_NS },
@@ -30,6 +40,13 @@ static const struct table_column columns[] = {
 };
 
 void call_columns(struct table *table)
+{
+	table_add_columns(table, share_columns, ARRAY_SIZE(share_columns));
+	table_add_columns(table, columns, ARRAY_SIZE(columns));
+	table_add_columns(table, under_way_columns, ARRAY_SIZE(under_way_columns));
+}
+
+void recorded_call_columns(struct table *table)
 {
 	table_add_columns(table, columns, ARRAY_SIZE(columns));
 }
@@ -75,12 +92,10 @@ static void put_errors(struct table *table, const struct call_line *line)
 	put_number(table, line->errors);
 }
 
-void put_call_line(struct table *table, const struct call_line *line, uint64_t whole_ns)
+void put_recorded_call(struct table *table, const struct call_line *line)
 {
 	uint64_t mean_ns = line->calls ? line->time_ns / line->calls : 0;
 
-	PUT_WORDS(table, "%.2f", whole_ns ? 100.0 * (double)line->time_ns / (double)whole_ns : 0);
-	put_share(table, (double)line->time_ns, (double)whole_ns);
 	PUT_WORDS(table, "%.6f", (double)line->time_ns / 1e9);
 	put_number(table, line->time_ns);
 	if (line->calls)
@@ -93,6 +108,13 @@ void put_call_line(struct table *table, const struct call_line *line, uint64_t w
 	put_number(table, line->calls);
 	put_errors(table, line);
 	put_string(table, line->name[0] ? line->name : "(others)");
+}
+
+void put_call_line(struct table *table, const struct call_line *line, uint64_t whole_ns)
+{
+	PUT_WORDS(table, "%.2f", whole_ns ? 100.0 * (double)line->time_ns / (double)whole_ns : 0);
+	put_share(table, (double)line->time_ns, (double)whole_ns);
+	put_recorded_call(table, line);
 	put_under_way(table, line);
 }
 

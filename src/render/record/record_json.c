@@ -6,6 +6,7 @@
 #include "base/collection/array.h"
 #include "base/json.h"
 #include "metric/metric.h"
+#include "model/record/process_call.h"
 #include "model/record/anomaly.h"
 #include "model/record/host_sample.h"
 #include "model/record/life_event.h"
@@ -155,6 +156,24 @@ static const enum metric_id shown[] = {
 	METRIC_open_fds,  METRIC_fd_limit, METRIC_hiwater_rss_bytes,
 };
 
+static void write_calls(struct json *json, const struct process_figures *figures)
+{
+	json_key(json, "syscalls");
+	json_begin_array(json);
+	for (size_t i = 0; i < figures->call_count; i++) {
+		const struct call_line *line = &figures->calls[i].line;
+
+		json_begin_object(json);
+		json_member_string(json, "syscall", line->name);
+		json_member_u64(json, "calls", line->calls);
+		json_member_u64(json, "errors", line->errors);
+		json_member_u64(json, "time_ns", line->time_ns);
+		json_member_u64(json, "max_ns", line->max_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 void process_json(struct json *json, const struct snapshot *snapshot, uint32_t row,
 		  const struct process_figures *figures, bool shows_command)
 {
@@ -184,5 +203,7 @@ void process_json(struct json *json, const struct snapshot *snapshot, uint32_t r
 	for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
 		if (snapshot_get(snapshot, shown[i], row, &value))
 			json_member_u64(json, metrics[shown[i]].name, value);
+	if (figures->has_calls && shows_command)
+		write_calls(json, figures);
 	json_end_object(json);
 }

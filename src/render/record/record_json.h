@@ -16,6 +16,7 @@
 struct anomaly;
 struct json;
 struct life_event;
+struct process_call;
 struct snapshot;
 
 /* Each writes one object with the key "kind".  With `shows_command`, command lines are included. */
@@ -32,6 +33,10 @@ struct process_figures {
 	bool has_cpu;
 	double cpu_percent; /* of one core, since the tick before */
 	bool cpu_is_least;  /* threads that exited since are not in it */
+	/* System calls that took most time since the tick before. */
+	bool has_calls;
+	const struct process_call *calls;
+	size_t call_count;
 };
 
 /* A process at one tick: its identity, and its metrics folded over its threads by their ids. */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "store/history/calls/history_calls.h"
 #include "store/history/history_parts.h"
 #include "store/history/schema.h"
 
@@ -47,7 +48,8 @@ static void finish_writing(struct history *history)
 	struct error ignored = { 0 };
 
 	if (history->database.handle && history->is_begun && !history->is_damaged) {
-		if (minutes_flush(history, &ignored) == 0)
+		if (minutes_flush(history, &ignored) == 0 &&
+		    call_minutes_flush(history, &ignored) == 0)
 			history_commit(history, &ignored);
 		database_run(&history->database, "DELETE FROM meta WHERE key='writer_pid'",
 			     &ignored);
@@ -69,6 +71,7 @@ void history_close(struct history *history)
 	frame_writer_free(history->frames);
 	frame_reader_free(history->reader);
 	minutes_free(history->minutes);
+	call_minutes_free(history->calls);
 	bytes_free(&history->frame);
 	array_free(&history->episodes);
 	database_close(&history->database);

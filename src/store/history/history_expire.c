@@ -115,6 +115,7 @@ static int drop_samples(struct history *history, uint64_t before, struct error *
 static int drop_processes(struct history *history, uint64_t before, struct error *error)
 {
 	static const char *const references[] = { "SELECT min(ts_ns) FROM process_minutes",
+						  "SELECT min(ts_ns) FROM process_syscalls",
 						  "SELECT min(ts_ns) FROM activity" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(references); i++) {
@@ -159,6 +160,7 @@ static const struct aging {
 	{ "ticks", "ts_ns", AGE_RAW, drop_ticks, USER_PARTS },
 	{ "host_samples", "ts_ns", AGE_RAW, drop_samples, USER_PARTS },
 	{ "events", "ts_ns", AGE_EVENTS, history_drop_events, USER_EVENTS },
+	{ "process_syscalls", "ts_ns", AGE_MINUTES, history_drop_calls, USER_CALLS },
 	{ "process_minutes", "ts_ns", AGE_MINUTES, history_drop_minutes, USER_PROCESSES },
 	{ "host_minutes", "ts_ns", AGE_MINUTES, NULL, USER_PARTS },
 	{ "processes", "last_ns", AGE_EVENTS, drop_processes, USER_PROCESSES },

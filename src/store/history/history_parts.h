@@ -9,6 +9,7 @@
 #include "store/history/history.h"
 #include "store/tscope/bytes.h"
 
+struct call_minutes;
 struct minutes;
 struct text;
 
@@ -24,6 +25,8 @@ enum statement_id {
 	STATEMENT_PROCESS_ROOM,
 	STATEMENT_MINUTE,
 	STATEMENT_MINUTE_LONGER,
+	STATEMENT_CALL,
+	STATEMENT_PROCESS_USER,
 	STATEMENT_EVENT,
 	STATEMENT_ANOMALY,
 	STATEMENT_ANOMALY_CHANGE,
@@ -75,6 +78,7 @@ enum user_part {
 	USER_ANOMALIES,
 	USER_JOBS,
 	USER_JOB_RUNS,
+	USER_CALLS,
 	USER_PARTS
 };
 
@@ -122,6 +126,7 @@ struct history {
 	char boot_id[64];
 	int64_t boot; /* its row */
 	struct minutes *minutes;
+	struct call_minutes *calls; /* NULL: there were none */
 	struct known_rows known;
 	struct user_rooms rooms;
 	ARRAY_OF(struct episode) episodes;
@@ -188,6 +193,7 @@ int history_drop_anomalies(struct history *history, uint64_t before, struct erro
 int history_drop_jobs(struct history *history, uint64_t before, struct error *error);
 int history_drop_job_events(struct history *history, uint64_t before, struct error *error);
 int history_drop_job_runs(struct history *history, uint64_t before, struct error *error);
+int history_drop_calls(struct history *history, uint64_t before, struct error *error);
 int history_drop_minutes(struct history *history, uint64_t before, struct error *error);
 int history_drop_processes(struct history *history, uint64_t before, struct error *error);
 /* Drops a tenth of a part, of the users who have most. */

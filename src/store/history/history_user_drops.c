@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * No user takes the room of others.  Events, processes with their minutes, anomalies, jobs and whole
+ * No user takes the room of others.  Events, processes with their minutes, their system calls, anomalies, jobs and whole
  * runs each have a part of the file.  When a part is full, the user who has most of it loses the oldest rows.
  */
 #include <errno.h>
@@ -145,6 +145,11 @@ int history_drop_jobs(struct history *history, uint64_t before, struct error *er
 int history_drop_job_runs(struct history *history, uint64_t before, struct error *error)
 {
 	return drop_before(history, user_parts[USER_JOB_RUNS].first, USER_JOB_RUNS, before, error);
+}
+
+int history_drop_calls(struct history *history, uint64_t before, struct error *error)
+{
+	return drop_before(history, user_parts[USER_CALLS].first, USER_CALLS, before, error);
 }
 
 int history_drop_minutes(struct history *history, uint64_t before, struct error *error)

@@ -22,6 +22,7 @@
 #define EVENT_BYTES_SQL "(180" TEXT_SQL("cmd") TEXT_SQL("details") ")"
 #define ANOMALY_BYTES_SQL "600"
 #define MINUTE_BYTES_SQL "170"
+#define CALL_BYTES_SQL "90"
 #define PROCESS_BYTES_SQL                                                                          \
 	"(110" TEXT_SQL("comm") TEXT_SQL("cmd") TEXT_SQL("exe") TEXT_SQL("user")                   \
 		TEXT_SQL("cgroup") ")"
@@ -40,6 +41,7 @@
 #define EVENT_BYTES 180
 #define ANOMALY_BYTES 600
 #define MINUTE_BYTES 170
+#define CALL_BYTES 90
 
 static const struct user_table events = {
 	"events", USER_SQL, EVENT_BYTES_SQL, "ts_ns", "ts_ns", "+ts_ns < ?4",
@@ -50,6 +52,9 @@ static const struct user_table anomalies = {
 static const struct user_table minutes = {
 	"process_minutes", MINUTE_USER_SQL, MINUTE_BYTES_SQL, "ts_ns", "ts_ns", "+ts_ns < ?4",
 };
+static const struct user_table calls = {
+	"process_syscalls", MINUTE_USER_SQL, CALL_BYTES_SQL, "ts_ns", "ts_ns", "+ts_ns < ?4",
+};
 /* The last one stays: the next one must not get its number, which activity may refer to. */
 static const struct user_table processes = {
 	"processes",
@@ -58,7 +63,8 @@ static const struct user_table processes = {
 	"first_ns",
 	"last_ns",
 	"last_ns < ?4 AND rowid < (SELECT max(rowid) FROM processes) AND NOT EXISTS "
-	"(SELECT 1 FROM process_minutes WHERE process = processes.id)",
+	"(SELECT 1 FROM process_minutes WHERE process = processes.id) AND NOT EXISTS "
+	"(SELECT 1 FROM process_syscalls WHERE process = processes.id)",
 };
 /* One that runs has no end; one whose end nobody saw ended when it began, for all that is known. */
 static const struct user_table jobs = {
@@ -82,6 +88,7 @@ const struct user_part_info user_parts[USER_PARTS] = {
 	[USER_ANOMALIES] = { "anomalies", 16, &anomalies, NULL, ANOMALY_BYTES },
 	[USER_JOBS] = { "jobs", 8, &job_events, &jobs, JOB_EVENT_BYTES },
 	[USER_JOB_RUNS] = { "job_runs", 5, &job_runs, NULL, JOB_RUN_BYTES },
+	[USER_CALLS] = { "syscalls", 8, &calls, NULL, CALL_BYTES },
 };
 
 int user_rooms_flush(struct history *history, struct error *error)

@@ -38,6 +38,10 @@ static const char *const statements[STATEMENT_COUNT] = {
 				   "pid=? AND start_time_ns=?",
 	[STATEMENT_MINUTE_LONGER] = "UPDATE process_minutes SET minutes=minutes+1, "
 				    "samples=samples+? WHERE rowid=?",
+	[STATEMENT_CALL] = "INSERT INTO process_syscalls(process, ts_ns, syscall, calls, errors, "
+			   "time_ns, max_ns) VALUES(?,?,?,?,?,?,?)",
+	[STATEMENT_PROCESS_USER] = "SELECT id, CAST(coalesce(uid, -1) AS INTEGER) FROM processes "
+				   "WHERE boot=? AND pid=? AND start_time_ns=?",
 	[STATEMENT_WALK] = "INSERT OR REPLACE INTO activity_walks(ts_ns, missed, threads, "
 			   "stacks_left_out, threads_left_out, cost_ns) VALUES(?,?,?,?,?,?)",
 	[STATEMENT_STACK] =
