@@ -2,6 +2,7 @@
 #include "cli/parts/compare_input.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -154,15 +155,55 @@ static int read_side(struct input_side *side, struct error *error)
 	return 0;
 }
 
+struct side_reading {
+	struct input_side *side;
+	struct error error;
+	int status;
+};
+
+static void *read_beside(void *context)
+{
+	struct side_reading *reading = context;
+
+	reading->status = read_side(reading->side, &reading->error);
+	return NULL;
+}
+
+static bool has_standard_input(const struct input_side *side)
+{
+	for (size_t i = 0; i < side->names.count; i++)
+		if (strcmp(side->names.data[i], "-") == 0)
+			return true;
+	return false;
+}
+
+/* Reads both sides at once, unless they could both want standard input. */
+static int read_sides(struct compare_input *input, struct error *error)
+{
+	struct side_reading before = { .side = &input->before };
+	bool is_plain = !has_standard_input(&input->before) && !has_standard_input(&input->after);
+	pthread_t thread;
+	bool is_beside = is_plain && pthread_create(&thread, NULL, read_beside, &before) == 0;
+	int status;
+
+	if (!is_beside)
+		read_beside(&before);
+	status = before.status < 0 && !is_beside ? 0 : read_side(&input->after, error);
+	if (is_beside)
+		pthread_join(thread, NULL);
+	if (before.status == 0)
+		return status;
+	*error = before.error;
+	return before.status;
+}
+
 int compare_input_read(struct compare_input *input, char **words, struct error *error)
 {
 	int status = split_names(input, &input->before, words[0], error);
 
 	if (status == 0)
 		status = split_names(input, &input->after, words[1], error);
-	if (status == 0)
-		status = read_side(&input->before, error);
-	return status < 0 ? status : read_side(&input->after, error);
+	return status < 0 ? status : read_sides(input, error);
 }
 
 int compare_input_capture(struct compare_input *input, const struct capture_args *args,
