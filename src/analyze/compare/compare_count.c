@@ -63,11 +63,13 @@ static int count_scope(struct compare_layout *layout, enum metric_scope scope, b
 	    arena_array(&layout->arena, layout->population[1][scope], layout->group_count) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < layout->run_count; i++) {
-		const struct member_rows *rows = &layout->runs[i].rows[scope];
+		struct member_rows *rows = &layout->runs[i].rows[scope];
 		uint32_t *population = layout->population[i >= layout->before_count][scope];
 
 		for (size_t row = 0; row < rows->count; row++)
 			population[rows->group_of[row]]++;
+		if (member_rows_list(rows, &layout->arena) < 0)
+			return -ENOMEM;
 		if (has_lives && count_lives(layout, &layout->runs[i], scope) < 0)
 			return -ENOMEM;
 	}

@@ -77,8 +77,9 @@ static bool beats(const struct cell *cell, const struct metric *metric, uint64_t
 static inline void fold_column(struct cell *cells, const struct member_rows *rows,
 			       const struct column *column, const uint32_t *above, bool is_sum)
 {
-	for (size_t row = 0; row < rows->count; row++) {
-		struct cell *cell = &cells[rows->group_of[row]];
+	for (size_t i = 0; i < rows->member_count; i++) {
+		uint32_t row = rows->members[i].row;
+		struct cell *cell = &cells[rows->members[i].group];
 
 		if (column->states[row] != CELL_NUMBER)
 			continue;
@@ -221,7 +222,8 @@ static void move_members(struct move *moves, const struct compare_layout *layout
 	const uint32_t *above = above_of(rows, metric);
 	bool wavers = may_waver(metric);
 
-	for (size_t row = 0; b && b->values && row < rows->count; row++) {
+	for (size_t i = 0; b && b->values && i < rows->member_count; i++) {
+		uint32_t row = rows->members[i].row;
 		uint32_t old = layout->before_of[metric->scope][row];
 		uint64_t before = 0;
 
@@ -237,7 +239,7 @@ static void move_members(struct move *moves, const struct compare_layout *layout
 				before = with_inherited(before, inherited->sums[old],
 							b->values[row]);
 		}
-		move_cell(&moves[rows->group_of[row]], before, b->values[row], wavers);
+		move_cell(&moves[rows->members[i].group], before, b->values[row], wavers);
 	}
 }
 

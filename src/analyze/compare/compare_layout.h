@@ -33,9 +33,16 @@ struct snapshot;
 #define NO_GROUP UINT32_MAX
 #define NO_ROW UINT32_MAX
 
+struct member {
+	uint32_t row, group;
+};
+
 /* The rows that metrics of one scope have values for, in one snapshot. */
 struct member_rows {
-	uint32_t *group_of; /* by row; NULL: there are no such rows */
+	uint32_t *group_of; /* by row, or NO_GROUP; NULL: there are no such rows */
+	/* The rows that have a group, ascending. */
+	struct member *members;
+	size_t member_count;
 	/*
 	 * By row: the nearest row of its group that includes its values, or
 	 * NO_ROW.  May be NULL.
@@ -65,6 +72,8 @@ struct compare_layout {
 	 * none.  NULL: no group contains another.
 	 */
 	uint32_t *parents;
+	uint32_t *numbers;	   /* by group: its number in the comparison; NULL: the same */
+	uint64_t left_out[SCOPES]; /* groups with members that the layout does without */
 	bool is_interval;
 	bool is_rates; /* the snapshots are intervals: counters are compared per second */
 	/*
@@ -130,6 +139,31 @@ bool compare_is_unmeasured(const struct compare_layout *layout, const struct met
 int compare_layout_init(struct compare_layout *layout, const struct compare_side *sides,
 			const struct compare_options *options, struct comparison *comparison);
 void compare_layout_clear(struct compare_layout *layout); /* all zeros is allowed */
+
+/*
+ * Makes a layout of an interval without the groups that did not move at all.
+ * What it is made from must outlive it.  0 or -ENOMEM; clear it either way.
+ */
+int compare_layout_moving(struct compare_layout *moving, const struct compare_layout *from);
+
+/*
+ * Fills in a layout whose groups, arena, numbers and parents are set with the
+ * rows of another, which must outlive it.  `group_of` has the new group of each
+ * old one, or NO_GROUP.  0 or -ENOMEM.
+ */
+int compare_layout_regroup(struct compare_layout *layout, const struct compare_layout *from,
+			   const uint32_t *group_of);
+
+/* Lists the rows that have a group, once all groups are known.  0 or -ENOMEM. */
+int member_rows_list(struct member_rows *rows, struct arena *arena);
+
+/* A group of a layout of tasks, in its comparison. */
+static inline struct compared_group *compare_group(const struct compare_layout *layout,
+						   const struct comparison *comparison,
+						   size_t group)
+{
+	return &comparison->groups.data[layout->numbers ? layout->numbers[group] : group];
+}
 
 /* Why a side that has the group has no value of the metric; B's reason first, else A's. */
 const char *compare_layout_reason(const struct compare_layout *layout, const struct metric *metric,

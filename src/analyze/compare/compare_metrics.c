@@ -84,7 +84,7 @@ static double part_of(const struct row_maker *maker, size_t group)
 	double part = work->is_ratio ? work->amounts[group] : fabs(work->changes[group]);
 
 	if (!maker->sheet && work->metric == &metrics[METRIC_run_time_ns])
-		part += (double)maker->comparison->groups.data[group].children_ns;
+		part += (double)compare_group(maker->layout, maker->comparison, group)->children_ns;
 	return part;
 }
 
@@ -118,9 +118,9 @@ static double share_of(const struct row_maker *maker, size_t group)
 }
 
 /* taskscope itself is no news. */
-static bool is_own(const struct comparison *comparison, size_t group)
+static bool is_own(const struct row_maker *maker, size_t group)
 {
-	const struct compared_group *of = &comparison->groups.data[group];
+	const struct compared_group *of = compare_group(maker->layout, maker->comparison, group);
 
 	return of->own_tasks && of->own_tasks >= of->tasks_before + of->tasks_after;
 }
@@ -131,7 +131,7 @@ static double score_of(const struct row_maker *maker, size_t group)
 	double change = work->changes[group];
 	double before = compare_work_real(work, &work->sides[0][group]);
 
-	if (isnan(change) || change == 0 || (!maker->sheet && is_own(maker->comparison, group)))
+	if (isnan(change) || change == 0 || (!maker->sheet && is_own(maker, group)))
 		return 0;
 	if (work->is_ratio)
 		return rank_ratio(maker->scale, work->metric, before, before + change,
@@ -194,7 +194,7 @@ static int number_group(struct row_maker *maker, uint32_t group, uint32_t *ret)
 {
 	if (maker->sheet)
 		return sheet_layout_group(maker->sheet, group, maker->comparison, ret);
-	*ret = group;
+	*ret = maker->layout->numbers ? maker->layout->numbers[group] : group;
 	return 0;
 }
 
@@ -309,16 +309,15 @@ static int make_settings(struct row_maker *maker, const struct metric *metric)
 /* Records the size of groups that only one side has. */
 static void size_groups(struct row_maker *maker, enum metric_id id)
 {
-	struct compared_group *groups = maker->comparison->groups.data;
-
 	for (size_t i = 0; i < maker->layout->first_exited; i++) {
-		const struct cell *cell = &maker->work.sides[groups[i].tasks_after > 0][i];
+		struct compared_group *group = compare_group(maker->layout, maker->comparison, i);
+		const struct cell *cell = &maker->work.sides[group->tasks_after > 0][i];
 		bool is_time = id == METRIC_run_time_ns;
 
-		if ((groups[i].tasks_before || groups[i].missed) && groups[i].tasks_after)
+		if ((group->tasks_before || group->missed) && group->tasks_after)
 			continue;
-		*(is_time ? &groups[i].has_run_time : &groups[i].has_rss) = cell->known;
-		*(is_time ? &groups[i].run_time_ns : &groups[i].rss_bytes) =
+		*(is_time ? &group->has_run_time : &group->has_rss) = cell->known;
+		*(is_time ? &group->run_time_ns : &group->rss_bytes) =
 			maker->work.is_rate ? (uint64_t)cell->real : cell->number;
 	}
 }
@@ -327,14 +326,14 @@ static void size_groups(struct row_maker *maker, enum metric_id id)
 static int measure_children(struct row_maker *maker, double *total)
 {
 	static const enum metric_id ids[] = { METRIC_child_utime_ns, METRIC_child_stime_ns };
-	struct compared_group *groups = maker->comparison->groups.data;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids) && maker->layout->is_interval; i++) {
 		if (compare_work_fold_changes(&maker->work, &metrics[ids[i]]) < 0)
 			return -ENOMEM;
 		for (size_t group = 0; group < maker->layout->group_count; group++)
 			if (maker->work.changes[group] > 0)
-				groups[group].children_ns += (uint64_t)maker->work.changes[group];
+				compare_group(maker->layout, maker->comparison, group)
+					->children_ns += (uint64_t)maker->work.changes[group];
 		*total += maker->work.total;
 	}
 	return 0;
@@ -367,6 +366,7 @@ int row_maker_make(struct row_maker *maker, const struct metric *metric,
 		   enum compare_section section)
 {
 	maker->section = section;
+	row_keeper_skip(maker->keeper, section, maker->layout->left_out[metric->scope], 0);
 	if (metric->kind != KIND_DERIVED && !maker->keeper->unchanged &&
 	    compare_is_unmeasured(maker->layout, metric)) {
 		skip_unmeasured(maker, metric);

@@ -18,14 +18,14 @@ static int list_members(struct arena *arena, struct member_list *list, const str
 			size_t groups)
 {
 	if (arena_array(arena, list->first, groups + 2) < 0 ||
-	    arena_array(arena, list->rows, of->count) < 0)
+	    arena_array(arena, list->rows, of->member_count) < 0)
 		return -ENOMEM;
-	for (size_t row = 0; row < of->count; row++)
-		list->first[of->group_of[row] + 2]++;
+	for (size_t i = 0; i < of->member_count; i++)
+		list->first[of->members[i].group + 2]++;
 	for (size_t group = 2; group < groups + 2; group++)
 		list->first[group] += list->first[group - 1];
-	for (size_t row = 0; row < of->count; row++)
-		list->rows[list->first[of->group_of[row] + 1]++] = (uint32_t)row;
+	for (size_t i = 0; i < of->member_count; i++)
+		list->rows[list->first[of->members[i].group + 1]++] = of->members[i].row;
 	return 0;
 }
 

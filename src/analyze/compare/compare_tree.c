@@ -20,7 +20,6 @@ struct builder {
 	struct key_tree *keys;
 	struct compare_layout layout;
 	uint32_t *group_of; /* by group of `from`: the innermost group here that contains it */
-	size_t count;
 };
 
 void compare_tree_clear(struct compare_tree *tree)
@@ -78,84 +77,18 @@ static int make_groups(struct builder *builder)
 	return 0;
 }
 
-/* An array by group of the layout that the tree is made from, as one by group of the tree. */
-#define TAKE(builder, to, from_)                                                                   \
-	({                                                                                         \
-		int taken_ = arena_array(&(builder)->layout.arena, to, (builder)->count);          \
-		for (size_t i_ = 0; taken_ == 0 && i_ < (builder)->from->laid->group_count; i_++)  \
-			(to)[(builder)->group_of[i_]] += (from_)[i_];                              \
-		for (size_t i_ = (builder)->count; taken_ == 0 && i_-- > 1;)                       \
-			(to)[(builder)->layout.parents[i_]] += (to)[i_];                           \
-		taken_;                                                                            \
-	})
-
-static int lay_rows(struct builder *builder, const struct member_rows *from, struct member_rows *to)
-{
-	*to = (struct member_rows){ .count = from->count };
-	if (!from->group_of)
-		return 0;
-	if (arena_array(&builder->layout.arena, to->group_of, from->count) < 0)
-		return -ENOMEM;
-	for (size_t row = 0; row < from->count; row++)
-		to->group_of[row] = builder->group_of[from->group_of[row]];
-	return from->lives ? TAKE(builder, to->lives, from->lives) : 0;
-}
-
-static int lay_exited(struct builder *builder)
-{
-	const struct compare_layout *from = builder->from->laid;
-	size_t processes = from->join.after->process_count;
-	struct compare_layout *layout = &builder->layout;
-
-	if (arena_array(&layout->arena, layout->exited_group, processes) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < processes; i++)
-		layout->exited_group[i] = from->exited_group[i] == NO_GROUP ?
-						  NO_GROUP :
-						  builder->group_of[from->exited_group[i]];
-	return 0;
-}
-
-/* The layout of the comparison, with other groups. */
-static int lay_out(struct builder *builder)
-{
-	const struct compare_layout *from = builder->from->laid;
-	struct compare_layout *layout = &builder->layout;
-
-	if (arena_array(&layout->arena, layout->runs, from->run_count) < 0)
-		return -ENOMEM;
-	for (size_t run = 0; run < from->run_count; run++) {
-		layout->runs[run] = from->runs[run];
-		for (int scope = 0; scope < SCOPES; scope++)
-			if (lay_rows(builder, &from->runs[run].rows[scope],
-				     &layout->runs[run].rows[scope]) < 0)
-				return -ENOMEM;
-	}
-	for (int side = 0; side < SIDES; side++)
-		for (int scope = 0; scope < SCOPES; scope++)
-			if (from->population[side][scope] &&
-			    TAKE(builder, layout->population[side][scope],
-				 from->population[side][scope]) < 0)
-				return -ENOMEM;
-	return from->is_interval ? lay_exited(builder) : 0;
-}
-
 static int build(struct builder *builder)
 {
-	const struct compare_layout *from = builder->from->laid;
 	struct comparison *sums = &builder->tree->sums;
 
-	builder->layout = *from;
-	builder->layout.arena = (struct arena){ 0 };
 	sums->mode = builder->from->mode;
 	sums->elapsed_ns = builder->from->elapsed_ns;
 	sums->scale = builder->from->scale;
 	memcpy(sums->wholes, builder->from->wholes, sizeof(sums->wholes));
 	if (make_groups(builder) < 0)
 		return -ENOMEM;
-	builder->count = sums->groups.count;
-	builder->layout.group_count = builder->layout.first_exited = builder->count;
-	return lay_out(builder);
+	builder->layout.group_count = builder->layout.first_exited = sums->groups.count;
+	return compare_layout_regroup(&builder->layout, builder->from->laid, builder->group_of);
 }
 
 /* Whether an earlier line asked for the same metric. */

@@ -15,13 +15,15 @@
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 
+#define LAYOUTS 2
+
 void comparison_free(struct comparison *comparison)
 {
 	if (!comparison)
 		return;
-	if (comparison->layout)
-		compare_layout_clear(comparison->layout);
-	free(comparison->layout);
+	for (int i = 0; i < LAYOUTS && comparison->layouts; i++)
+		compare_layout_clear(&comparison->layouts[i]);
+	free(comparison->layouts);
 	array_free(&comparison->notes);
 	array_free(&comparison->host_changes);
 	array_free(&comparison->groups);
@@ -50,13 +52,14 @@ int comparison_add_group(struct comparison *comparison, const char *key, size_t 
 
 /* Makes rows of metrics, then of readings, which join existing groups. */
 static int make_rows(const struct compare_side *sides, const struct compare_options *options,
-		     struct comparison *comparison, const struct compare_layout *layout)
+		     struct comparison *comparison)
 {
 	struct row_keeper keeper;
 	int status;
 
 	row_keeper_init(&keeper, comparison, options);
-	status = compare_metrics(layout, options, comparison->scale, &keeper, comparison);
+	status = compare_metrics(options->unchanged ? comparison->laid : comparison->moving,
+				 options, comparison->scale, &keeper, comparison);
 	if (status == 0 && !options->metrics_only)
 		status = compare_sheets(sides, options, comparison->scale, &keeper, comparison);
 	if (status == 0)
@@ -76,26 +79,34 @@ static int take_groups(const struct comparison *like, struct comparison *compari
 	return 0;
 }
 
-/* Assigns tasks to groups, or takes the layout of another comparison. */
+/* Assigns tasks to groups, or takes the layouts of another comparison. */
 static int lay_out(const struct compare_side *sides, const struct compare_options *options,
-		   struct comparison *comparison, const struct compare_layout **ret)
+		   struct comparison *comparison)
 {
+	struct compare_layout *layouts;
+	int status;
+
 	if (options->like) {
-		*ret = comparison->laid = options->like->laid;
+		comparison->laid = options->like->laid;
+		comparison->moving = options->like->moving;
 		return take_groups(options->like, comparison);
 	}
-	comparison->layout = calloc(1, sizeof(*comparison->layout));
-	if (!comparison->layout)
+	layouts = comparison->layouts = calloc(LAYOUTS, sizeof(*layouts));
+	if (!layouts)
 		return -ENOMEM;
-	*ret = comparison->laid = comparison->layout;
-	return compare_layout_init(comparison->layout, sides, options, comparison);
+	status = compare_layout_init(&layouts[0], sides, options, comparison);
+	comparison->laid = comparison->moving = &layouts[0];
+	if (status < 0 || !layouts[0].is_interval)
+		return status;
+	comparison->moving = &layouts[1];
+	return compare_layout_moving(&layouts[1], &layouts[0]);
 }
 
 /* Rates of intervals are of one second. */
 static int make_scale(const struct compare_side *sides, const struct compare_options *options,
-		      const struct compare_layout *layout, struct comparison *comparison)
+		      struct comparison *comparison)
 {
-	uint64_t elapsed = layout->is_rates ? NS_PER_SECOND : comparison->elapsed_ns;
+	uint64_t elapsed = comparison->laid->is_rates ? NS_PER_SECOND : comparison->elapsed_ns;
 	struct rank_scale *scale;
 
 	if (options->like) {
@@ -107,13 +118,12 @@ static int make_scale(const struct compare_side *sides, const struct compare_opt
 		return -ENOMEM;
 	rank_scale_init(scale, sides[1].snapshots[0], elapsed);
 	comparison->scale = scale;
-	return compare_measure(layout, scale, comparison);
+	return compare_measure(comparison->moving, scale, comparison);
 }
 
 static int compare(const struct compare_side *sides, const struct compare_options *options,
 		   struct comparison *comparison, struct error *error)
 {
-	const struct compare_layout *layout = NULL;
 	int status = compare_mode_choose(sides, options, comparison, error);
 
 	if (status == 0)
@@ -121,12 +131,12 @@ static int compare(const struct compare_side *sides, const struct compare_option
 	if (status == 0)
 		status = compare_hosts(sides[0].snapshots[0], sides[1].snapshots[0], comparison);
 	if (status == 0)
-		status = lay_out(sides, options, comparison, &layout);
-	if (status == 0 && layout->is_interval)
-		status = compare_mode_note_ended(layout, comparison);
+		status = lay_out(sides, options, comparison);
+	if (status == 0 && comparison->laid->is_interval)
+		status = compare_mode_note_ended(comparison->laid, comparison);
 	if (status == 0)
-		status = make_scale(sides, options, layout, comparison);
-	return status < 0 ? status : make_rows(sides, options, comparison, layout);
+		status = make_scale(sides, options, comparison);
+	return status < 0 ? status : make_rows(sides, options, comparison);
 }
 
 int comparison_new(const struct compare_side *before, const struct compare_side *after,

@@ -232,11 +232,12 @@ struct host_change {
 
 struct comparison {
 	struct arena arena;
-	struct compare_layout *layout;	   /* NULL when it is another comparison's */
-	const struct compare_layout *laid; /* the one in use, in any case */
-	const struct rank_scale *scale;	   /* what the host has of each resource, and what moved */
-	enum compare_mode mode;		   /* never AUTO */
-	uint64_t elapsed_ns;		   /* interval: between the captures; else 0 */
+	struct compare_layout *layouts;	     /* two; NULL when they are another comparison's */
+	const struct compare_layout *laid;   /* of all groups */
+	const struct compare_layout *moving; /* of an interval: of those that moved; else `laid` */
+	const struct rank_scale *scale; /* what the host has of each resource, and what moved */
+	enum compare_mode mode;		/* never AUTO */
+	uint64_t elapsed_ns;		/* interval: between the captures; else 0 */
 	ARRAY_OF(const char *)
 	notes; /* what a reader must know: which mode and why, sides that differ in kind, losses */
 	ARRAY_OF(struct host_change) host_changes;

@@ -82,7 +82,7 @@ static int number_rows(struct maker *maker, enum metric_scope scope, size_t from
 		return -ENOMEM;
 	for (uint32_t i = 0; i < to; i++)
 		after->group_of[i] = i;
-	return 0;
+	return member_rows_list(after, &maker->arena);
 }
 
 static int maker_init(struct maker *maker)

@@ -57,7 +57,7 @@ static void keep_mover(struct movers *movers, const struct mover *mover)
 /* What a group does in a second of the host's time: the rate of its tasks' lives, for all of them. */
 static double pace_of(const struct digester *digester, int side, size_t group)
 {
-	const struct compared_group *of = &digester->base->groups.data[group];
+	const struct compared_group *of = compare_group(digester->layout, digester->base, group);
 	double rate;
 
 	if (!compare_work_life_rate(&digester->work, side, group, &rate))
@@ -85,7 +85,9 @@ static bool move_counter(const struct digester *digester, size_t group, struct m
 	mover->moved = work->changes[group];
 	if (digester->form == DIGEST_DONE) {
 		if (work->metric == &metrics[METRIC_run_time_ns])
-			mover->children = (double)digester->base->groups.data[group].children_ns;
+			mover->children =
+				(double)compare_group(digester->layout, digester->base, group)
+					->children_ns;
 		mover->moved += mover->children;
 		return mover->moved > 0;
 	}
@@ -145,7 +147,7 @@ static int find_movers(struct digester *digester, const struct digest_rule *rule
 	if (compare_work_fold_changes(&digester->work, metric) < 0)
 		return -ENOMEM;
 	for (size_t group = 0; group < digester->layout->group_count; group++) {
-		const struct compared_group *of = &base->groups.data[group];
+		const struct compared_group *of = compare_group(digester->layout, base, group);
 		struct mover mover = { .who = of->key,
 				       .metric = metric,
 				       .section = compare_section_of(rule->metric) };
@@ -303,7 +305,7 @@ int digest_make(struct digest *digest, const struct compare_side *before,
 		const struct comparison *base, struct error *error)
 {
 	CLEANUP(comparison_free_pointer) struct comparison *readings = NULL;
-	struct digester digester = { .digest = digest, .base = base, .layout = base->laid };
+	struct digester digester = { .digest = digest, .base = base, .layout = base->moving };
 	int status = compare_readings(before, after, options, base, &readings, error);
 
 	if (status < 0)

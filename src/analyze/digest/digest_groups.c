@@ -41,7 +41,7 @@ static int say_lone(struct digester *digester, const struct digest_rule *rule, b
 	size_t count = 0;
 
 	for (size_t i = 0; i < digester->layout->first_exited; i++) {
-		const struct compared_group *group = &base->groups.data[i];
+		const struct compared_group *group = compare_group(digester->layout, base, i);
 
 		if (!is_lone(digester, group, is_new))
 			continue;
@@ -89,7 +89,7 @@ static double sleep_of(const struct lives *lives, int side)
  */
 static bool is_candidate(const struct digester *digester, size_t group)
 {
-	const struct compared_group *of = &digester->base->groups.data[group];
+	const struct compared_group *of = compare_group(digester->layout, digester->base, group);
 	const struct compare_run *runs = digester->layout->runs;
 	const double *old = runs[0].rows[METRIC_OF_THREAD].lives;
 	const double *new = runs[1].rows[METRIC_OF_THREAD].lives;
@@ -102,7 +102,8 @@ static bool is_candidate(const struct digester *digester, size_t group)
 
 static double cpu_of(const struct digester *digester, const struct lives *lives)
 {
-	const struct compared_group *of = &digester->base->groups.data[lives->group];
+	const struct compared_group *of =
+		compare_group(digester->layout, digester->base, lives->group);
 
 	return fmax(lives->run[0] * of->tasks_before, lives->run[1] * of->tasks_after);
 }
@@ -187,7 +188,8 @@ static void append_burn(struct text *out, const struct lives *lives)
 static int say_lives(struct digester *digester, const struct digest_rule *rule,
 		     const struct lives *lives)
 {
-	const struct compared_group *group = &digester->base->groups.data[lives->group];
+	const struct compared_group *group =
+		compare_group(digester->layout, digester->base, lives->group);
 	CLEANUP(text_free) struct text after = { 0 }, hint = { 0 };
 	struct digest_line line = { .resource = rule->resource,
 				    .who = group->key,

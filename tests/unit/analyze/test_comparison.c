@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "analyze/compare/compare_layout.h"
+
 static void auto_takes_an_interval_only_of_one_boot_in_order(void **state)
 {
 	static const struct {
@@ -179,6 +181,96 @@ static void rows_that_say_nothing_are_counted_instead_of_kept(void **state)
 	assert_non_null(find_row(moved, "server", METRIC_run_time_ns));
 }
 
+/* Groups that stand still, and groups of which only one thing moved, besides those that live. */
+static struct pair still_and_moving(void)
+{
+	struct pair pair = lives_of_all_kinds();
+	uint32_t row;
+
+	hand_text(pair.after, "makes the numbers of all texts after it differ");
+	both(&pair, 50, 50, "still", METRIC_majflt, 1, 1);
+	both(&pair, 51, 51, "resident", METRIC_run_time_ns, 2, 2);
+	dead(&pair, 51, METRIC_rss_bytes, 1 << 20, 2 << 20);
+	both(&pair, 52, 52, "pinned", METRIC_run_time_ns, 3, 3);
+	both(&pair, 53, 53, "bound", METRIC_run_time_ns, 4, 4);
+	both(&pair, 54, 54, "lowered", METRIC_wait_max, 9, 8);
+	hand_task(pair.before, 55, 55, "stays", "/old");
+	hand_task(pair.after, 55, 55, "stays", "/old");
+	hand_set(pair.before, METRIC_majflt, hand_task(pair.before, 57, 57, "mover", "/old"), 5);
+	hand_set(pair.after, METRIC_majflt, hand_task(pair.after, 57, 57, "mover", "/new"), 5);
+	hand_task(pair.before, 56, 56, "measured", "/");
+	row = hand_task(pair.after, 56, 56, "measured", "/");
+	hand_set(pair.after, METRIC_majflt, row, 0);
+	for (int side = 0; side < SIDES; side++) {
+		struct snapshot *snapshot = side ? pair.after : pair.before;
+
+		for (uint32_t task = 0; task < snapshot->task_count; task++) {
+			bool is_bound = side && snapshot->tasks[task].tid == 53;
+
+			hand_set(snapshot, METRIC_cpu_affinity, task,
+				 hand_text(snapshot, is_bound ? "0" : "0-3"));
+		}
+	}
+	return pair;
+}
+
+static void assert_same_row(const struct comparison_row *row, const struct comparison_row *other)
+{
+	assert_int_equal(row->state, other->state);
+	assert_int_equal(row->before.shape, other->before.shape);
+	assert_int_equal(row->after.shape, other->after.shape);
+	assert_int_equal(row->before.measured, other->before.measured);
+	assert_int_equal(row->after.measured, other->after.measured);
+	assert_int_equal(row->after.population, other->after.population);
+	assert_int_equal(row->delta.known, other->delta.known);
+	assert_true(row->delta.real == other->delta.real);
+	assert_true(row->share == other->share && row->score == other->score);
+	assert_int_equal(row->by_ended, other->by_ended);
+}
+
+static void assert_says_nothing(const struct comparison_row *row)
+{
+	assert_int_not_equal(row->state, ROW_CHANGED);
+	assert_int_not_equal(row->state, ROW_RESET);
+	if (row->state == ROW_ABSENT)
+		assert_true(row->before.shape == VALUE_ABSENT && row->after.shape == VALUE_ABSENT);
+	else if (row->state != ROW_SAME && compare_is_number(row->metric))
+		assert_int_equal(row->before.number + row->after.number, 0);
+}
+
+static void groups_that_stand_still_are_counted_and_change_no_other_row(void **state)
+{
+	(void)state;
+	for (int axis = 0; axis < AXIS_COUNT; axis++) {
+		CLEANUP(pair_free) struct pair pair = still_and_moving();
+		struct compare_options options = pair_options(COMPARE_AUTO, axis);
+		CLEANUP(comparison_free_pointer) struct comparison *all = NULL;
+		CLEANUP(comparison_free_pointer) struct comparison *moved = NULL;
+		uint64_t unchanged = 0;
+		size_t at = 0;
+
+		pair_finish(&pair);
+		all = compare_snapshots(pair.before, pair.after, &options);
+		options.unchanged = false;
+		moved = compare_snapshots(pair.before, pair.after, &options);
+		for (int i = 0; i < COMPARE_SECTION_COUNT; i++)
+			unchanged += moved->tallies[i].unchanged;
+		assert_int_equal(moved->rows.count + unchanged, all->rows.count);
+		for (size_t i = 0; i < all->rows.count; i++) {
+			const struct comparison_row *row = &all->rows.data[i];
+
+			if (at < moved->rows.count && row->group == moved->rows.data[at].group &&
+			    row->metric == moved->rows.data[at].metric)
+				assert_same_row(row, &moved->rows.data[at++]);
+			else
+				assert_says_nothing(row);
+		}
+		assert_int_equal(at, moved->rows.count);
+		if (axis == AXIS_PCOMM || axis == AXIS_COMM || axis == AXIS_THREAD)
+			assert_true(moved->moving->group_count < moved->laid->group_count);
+	}
+}
+
 static void only_metrics_and_sections_that_are_asked_for_have_rows(void **state)
 {
 	CLEANUP(pair_free) struct pair pair = lives_of_all_kinds();
@@ -207,6 +299,7 @@ int main(void)
 		cmocka_unit_test(sides_of_different_kinds_are_noted),
 		cmocka_unit_test(a_renamed_cgroup_is_one_group_that_knows_its_old_name),
 		cmocka_unit_test(rows_that_say_nothing_are_counted_instead_of_kept),
+		cmocka_unit_test(groups_that_stand_still_are_counted_and_change_no_other_row),
 		cmocka_unit_test(only_metrics_and_sections_that_are_asked_for_have_rows),
 	};
 
