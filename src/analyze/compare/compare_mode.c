@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/match/exited.h"
 #include "analyze/verdict/losses.h"

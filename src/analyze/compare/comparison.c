@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
-#include "analyze/compare/compare_metrics.h"
+#include "analyze/compare/layout/compare_layout.h"
+#include "analyze/compare/rows/compare_metrics.h"
 #include "analyze/compare/compare_mode.h"
-#include "analyze/compare/compare_rank.h"
-#include "analyze/compare/compare_rows.h"
-#include "analyze/compare/compare_sheets.h"
+#include "analyze/compare/rank/compare_rank.h"
+#include "analyze/compare/rows/compare_rows.h"
+#include "analyze/compare/rows/compare_sheets.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/compare/compare_fold.h"
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/fold/compare_fold.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/compare/compare_mode.h"
 #include "analyze/match/exited.h"
 #include "base/cleanup.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/digest/digest_parts.h"
 #include "base/cleanup.h"
 #include "base/text.h"

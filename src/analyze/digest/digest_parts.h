@@ -5,7 +5,7 @@
 #ifndef ANALYZE_DIGEST_PARTS_H
 #define ANALYZE_DIGEST_PARTS_H
 
-#include "analyze/compare/compare_work.h"
+#include "analyze/compare/fold/compare_work.h"
 #include "analyze/digest/digest.h"
 
 struct mann_whitney;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/compare/compare_order.h"
+#include "analyze/compare/rank/compare_order.h"
 #include "analyze/compare/compare_sections.h"
 #include "analyze/cgroup/cgroup_unmatched.h"
 #include "analyze/compare/comparison.h"

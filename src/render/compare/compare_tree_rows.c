@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/compare/compare_tree.h"
+#include "analyze/compare/rows/compare_tree.h"
 #include "analyze/group/key_tree.h"
 #include "render/compare/compare_view.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_order.h"
-#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/rank/compare_order.h"
+#include "analyze/compare/rank/compare_rank.h"
 #include "analyze/compare/compare_sections.h"
 #include "base/error.h"
 #include "hand_comparison.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/rank/compare_rank.h"
 
 #include "base/cleanup.h"
 #include "two_snapshots.h"

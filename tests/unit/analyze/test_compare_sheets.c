@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "analyze/compare/compare_rank.h"
-#include "analyze/compare/compare_rows.h"
+#include "analyze/compare/rank/compare_rank.h"
+#include "analyze/compare/rows/compare_rows.h"
 #include "analyze/compare/compare_sections.h"
-#include "analyze/compare/compare_sheets.h"
+#include "analyze/compare/rows/compare_sheets.h"
 #include "analyze/compare/comparison.h"
 
 #define SECOND 1000000000ull

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows for cgroups and processes of a tree: their sums are those of all that they contain. */
-#include "analyze/compare/compare_tree.h"
+#include "analyze/compare/rows/compare_tree.h"
 
 #include "analyze/cgroup/cgroup_unmatched.h"
 #include "analyze/group/key_tree.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 
 static void auto_takes_an_interval_only_of_one_boot_in_order(void **state)
 {

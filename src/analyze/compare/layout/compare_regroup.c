@@ -2,7 +2,7 @@
 /* The rows of a layout in other groups. */
 #include <errno.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "model/snapshot/snapshot.h"
 
 int member_rows_list(struct member_rows *rows, struct arena *arena)

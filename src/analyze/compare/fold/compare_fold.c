@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_fold.h"
+#include "analyze/compare/fold/compare_fold.h"
 
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/match/exited.h"
 #include "base/collection/array.h"

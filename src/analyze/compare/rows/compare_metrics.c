@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_metrics.h"
+#include "analyze/compare/rows/compare_metrics.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
-#include "analyze/compare/compare_rank.h"
-#include "analyze/compare/compare_rows.h"
+#include "analyze/compare/layout/compare_layout.h"
+#include "analyze/compare/rank/compare_rank.h"
+#include "analyze/compare/rows/compare_rows.h"
 #include "analyze/sheet/sheet_layout.h"
 #include "analyze/threshold/mann_whitney.h"
 #include "model/snapshot/snapshot.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_work.h"
+#include "analyze/compare/fold/compare_work.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/verdict/losses.h"
 #include "analyze/threshold/mann_whitney.h"
 #include "model/snapshot/snapshot.h"

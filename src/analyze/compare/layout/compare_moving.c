@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "base/cleanup.h"
 #include "model/snapshot/snapshot.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/rank/compare_rank.h"
 #include "base/collection/array.h"
 
 /*

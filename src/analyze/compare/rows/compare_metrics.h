@@ -15,7 +15,7 @@
 #ifndef ANALYZE_COMPARE_METRICS_H
 #define ANALYZE_COMPARE_METRICS_H
 
-#include "analyze/compare/compare_work.h"
+#include "analyze/compare/fold/compare_work.h"
 #include "metric/fold.h"
 #include "analyze/compare/comparison.h"
 

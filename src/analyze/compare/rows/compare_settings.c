@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_metrics.h"
+#include "analyze/compare/rows/compare_metrics.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
-#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/layout/compare_layout.h"
+#include "analyze/compare/rank/compare_rank.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "metric/unit.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_sheets.h"
+#include "analyze/compare/rows/compare_sheets.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "analyze/compare/compare_metrics.h"
-#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/rows/compare_metrics.h"
+#include "analyze/compare/rank/compare_rank.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/sheet/sheet_layout.h"
 #include "base/collection/dictionary.h"

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/compare/compare_fold.h"
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/fold/compare_fold.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/compare/comparison.h"
 #include "analyze/match/exited.h"
 

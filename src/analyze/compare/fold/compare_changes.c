@@ -2,7 +2,7 @@
 /* The change of a folded metric in each group: B less A; and the row that shows it. */
 #include <math.h>
 
-#include "analyze/compare/compare_work.h"
+#include "analyze/compare/fold/compare_work.h"
 
 struct difference difference_of_whole(uint64_t before, uint64_t after, bool is_signed)
 {

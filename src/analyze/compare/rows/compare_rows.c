@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_rows.h"
+#include "analyze/compare/rows/compare_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/compare/compare_rank.h"
+#include "analyze/compare/rank/compare_rank.h"
 
 /* Rows are sorted once for every so many new ones. */
 #define SLACK 64

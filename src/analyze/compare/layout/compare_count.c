@@ -2,7 +2,7 @@
 /* How many members each group has, how long they lived, and which came and went. */
 #include <errno.h>
 
-#include "analyze/compare/compare_layout.h"
+#include "analyze/compare/layout/compare_layout.h"
 #include "analyze/compare/comparison.h"
 #include "model/snapshot/snapshot.h"
 

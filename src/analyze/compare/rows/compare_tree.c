@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_tree.h"
+#include "analyze/compare/rows/compare_tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/compare/compare_layout.h"
-#include "analyze/compare/compare_metrics.h"
-#include "analyze/compare/compare_rows.h"
+#include "analyze/compare/layout/compare_layout.h"
+#include "analyze/compare/rows/compare_metrics.h"
+#include "analyze/compare/rows/compare_rows.h"
 #include "analyze/group/key_tree.h"
 #include "model/snapshot/snapshot.h"
 

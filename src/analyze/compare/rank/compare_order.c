@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analyze/compare/compare_order.h"
+#include "analyze/compare/rank/compare_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
