@@ -180,12 +180,24 @@ static void complete(struct passage *passage)
 	}
 }
 
+static int show_witness(struct lifecycle *lifecycle, const struct life_event *event)
+{
+	const struct lifecycle_options *options = &lifecycle->options;
+
+	return options->witness ? options->witness(options->witness_context, event) : 0;
+}
+
 static int send(struct lifecycle *lifecycle, struct life_event *event, uint64_t time_ns)
 {
+	int status;
+
 	if (time_ns > lifecycle->last_ns)
 		lifecycle->last_ns = time_ns;
 	lifecycle->sent++;
 	event->unix_ns = lifecycle->last_ns + lifecycle->unix_offset_ns;
+	status = show_witness(lifecycle, event);
+	if (status < 0)
+		return status;
 	if (!life_budget_keeps(&lifecycle->budget, event, lifecycle->last_ns))
 		return 0;
 	return lifecycle->sink(lifecycle->context, event);
@@ -252,6 +264,7 @@ int life_report_lost(struct lifecycle *lifecycle, uint64_t lost, const char *det
 		.lost = lost,
 		.details = details,
 	};
+	int status = show_witness(lifecycle, &event);
 
-	return lifecycle->sink(lifecycle->context, &event);
+	return status < 0 ? status : lifecycle->sink(lifecycle->context, &event);
 }

@@ -36,6 +36,9 @@ struct lifecycle_options {
 	const char *cgroup;  /* only processes in this cgroup and below; NULL: all */
 	int32_t tree_pid;    /* only this process and its descendants; 0: all */
 	uint32_t per_second; /* at most this many events are sent one by one; 0: no limit */
+	/* Gets every event before that, also those that are only counted; NULL: nobody does. */
+	life_event_sink *witness;
+	void *witness_context;
 	/* For tests; 0: as much as is normal. */
 	uint32_t ring_bytes;	/* the kernel's buffer: a power of two, and whole pages */
 	uint32_t processes_max; /* whose names are kept */
