@@ -204,6 +204,12 @@ void json_null(struct json *json)
 	fputs("null", json->out);
 }
 
+void json_raw(struct json *json, const char *value)
+{
+	separate(json);
+	fputs(value, json->out);
+}
+
 void json_string(struct json *json, const char *string)
 {
 	separate(json);

@@ -43,6 +43,7 @@ void json_fixed(struct json *json, double value, int places); /* rounded; null w
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
 void json_string(struct json *json, const char *string);
+void json_raw(struct json *json, const char *value); /* a whole value, as it is */
 
 /* A key and its value in one call. */
 void json_member_u64(struct json *json, const char *key, uint64_t value);

@@ -58,6 +58,8 @@ struct host_sample {
 	int32_t recorder_pid;
 	int32_t zombie_pids[HOST_SAMPLE_ZOMBIES]; /* the first of the scope's */
 	size_t zombie_pid_count;
+	/* How far each running job is: a JSON array, of whoever made the sample; NULL: none runs. */
+	const char *jobs;
 };
 
 _Static_assert(HOST_VALUE_COUNT <= 64, "one presence bit for each");

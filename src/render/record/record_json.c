@@ -132,6 +132,10 @@ void host_sample_json(struct json *json, const struct host_sample *sample)
 	json_end_array(json);
 	if (sample->recorder_pid)
 		json_member_i64(json, "recorder_pid", sample->recorder_pid);
+	if (sample->jobs) {
+		json_key(json, "jobs");
+		json_raw(json, sample->jobs);
+	}
 	json_end_object(json);
 }
 

@@ -11,6 +11,7 @@
 #include "model/snapshot/snapshot.h"
 #include "store/history/history_parts.h"
 #include "store/history/schema.h"
+#include "store/json_parse.h"
 #include "store/snapshot_file.h"
 
 bool history_extent(struct history *history, struct history_span *ret)
@@ -210,7 +211,20 @@ static enum pressure_level read_level(sqlite3_stmt *row, int column)
 	return PRESSURE_UNKNOWN;
 }
 
-#define SAMPLE_VALUES 6 /* the columns from here on are values */
+/* Printed as it is, so it must be JSON, and on one line. */
+static const char *read_json(sqlite3_stmt *row, int column)
+{
+	const char *text = column_text(row, column);
+	json_t *value;
+	json_error_t ignored;
+
+	if (!text || strchr(text, '\n') || json_parse(text, strlen(text), 0, &value, &ignored) < 0)
+		return NULL;
+	json_decref(value);
+	return text;
+}
+
+#define SAMPLE_VALUES 7 /* the columns from here on are values */
 
 /* Reads the columns of host_samples or host_minutes: ts_ns, pressure_level, ..., then values. */
 static void read_sample(sqlite3_stmt *row, struct host_sample *ret)
@@ -223,6 +237,7 @@ static void read_sample(sqlite3_stmt *row, struct host_sample *ret)
 				     .scope_pressure_level = read_level(row, 5),
 				     .recorder_pid = (int32_t)column_number_or(row, 3, 0) };
 	snprintf(ret->scope, sizeof(ret->scope), "%s", scope ? scope : "");
+	ret->jobs = read_json(row, 6);
 	while (zombies && *zombies && ret->zombie_pid_count < HOST_SAMPLE_ZOMBIES) {
 		uint64_t pid;
 
@@ -248,6 +263,7 @@ static void append_values(struct history *history, const char *table, struct tex
 {
 	append_column(history, table, "scope", sql);
 	append_column(history, table, "scope_pressure_level", sql);
+	append_column(history, table, "jobs", sql);
 	for (int i = 0; i < HOST_VALUE_COUNT; i++)
 		append_column(history, table, host_values[i].name, sql);
 }

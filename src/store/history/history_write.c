@@ -64,10 +64,10 @@ static void make_sql(enum statement_id id, struct text *sql)
 		text_append_string(sql, "INSERT OR REPLACE INTO host_samples(");
 		schema_host_columns(sql, "", "");
 		text_append_string(sql, ",ts_ns,pressure_level,zombie_pids,recorder_pid,scope,"
-					"scope_pressure_level) VALUES(");
+					"scope_pressure_level,jobs) VALUES(");
 		for (int i = 0; i < HOST_VALUE_COUNT; i++)
 			text_append_string(sql, "?,");
-		text_append_string(sql, "?,?,?,?,?,?)");
+		text_append_string(sql, "?,?,?,?,?,?,?)");
 	} else if (id == STATEMENT_MINUTE) {
 		text_append_string(sql,
 				   "INSERT INTO process_minutes(process,ts_ns,minutes,samples,");
@@ -243,6 +243,7 @@ static int add_sample(struct history *history, const struct host_sample *sample,
 		  host_sample_has_scope_level(sample) ?
 			  pressure_level_names[sample->scope_pressure_level] :
 			  NULL);
+	bind_text(statement, &index, sample->jobs);
 	return history_step(history, statement, error);
 }
 

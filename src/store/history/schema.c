@@ -47,6 +47,7 @@ static const struct {
 #define JOB_VALUE(id, ...) { "jobs", #id, "REAL" }, { "job_steps", #id, "REAL" },
 #include "model/record/job/job_values.def"
 	{ "host_samples", "scope", "TEXT" },
+	{ "host_samples", "jobs", "TEXT" },
 	{ "host_samples", "scope_pressure_level", "TEXT" },
 	{ "activity_walks", "threads_left_out", "INTEGER" },
 	{ "stacks", "last_ns", "INTEGER" },

@@ -69,6 +69,10 @@ int history_job_steps(struct history *history, uint64_t job, job_step_sink *sink
 		      struct error *error);
 int history_job_events(struct history *history, uint64_t job, size_t limit, job_event_sink *sink,
 		       void *context, struct error *error);
+/* Its processes of that boot which ticks have seen. */
+typedef int job_process_sink(void *context, const struct task_key *process, const char *step);
+int history_job_processes(struct history *history, uint64_t job, const char *boot_id,
+			  job_process_sink *sink, void *context, struct error *error);
 /* The most time first; step NULL: of the whole job. */
 int history_job_syscalls(struct history *history, uint64_t job, const char *step, size_t limit,
 			 job_syscall_sink *sink, void *context, struct error *error);

@@ -194,6 +194,28 @@ int history_job_steps(struct history *history, uint64_t job, job_step_sink *sink
 	return status;
 }
 
+int history_job_processes(struct history *history, uint64_t job, const char *boot_id,
+			  job_process_sink *sink, void *context, struct error *error)
+{
+	CLEANUP(statement_free) sqlite3_stmt *row = NULL;
+	bool has_jobs;
+	int status = begin_reading(history, "processes", "job_step", &has_jobs, error);
+
+	if (!has_jobs)
+		return status;
+	row = database_prepare(&history->database,
+			       "SELECT pid, start_time_ns, job_step FROM processes WHERE job=? AND "
+			       "boot IN (SELECT id FROM boots WHERE boot_id=?)");
+	sqlite3_bind_int64(row, 1, (int64_t)job);
+	sqlite3_bind_text(row, 2, boot_id, -1, SQLITE_STATIC);
+	while (next_row(history, row, &status, error)) {
+		struct task_key process = read_task(row, 0);
+
+		status = sink(context, &process, column_text(row, 2));
+	}
+	return status;
+}
+
 int history_job_events(struct history *history, uint64_t job, size_t limit, job_event_sink *sink,
 		       void *context, struct error *error)
 {
