@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"
+#include "record/job/job_tracker.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "trace/life/lifecycle.h"
@@ -84,6 +85,8 @@ static int open_events(struct recorder *recorder, struct error *error)
 		.cgroup = options->cgroup,
 		.tree_pid = options->tree_pid,
 		.per_second = options->events_per_second,
+		.witness = recorder_witness,
+		.witness_context = recorder,
 	};
 	int status, fd;
 
@@ -156,6 +159,8 @@ static int open_all(struct recorder *recorder, struct error *error)
 		status = hooks_open(&recorder->hooks, &recorder->loop, options->on_anomaly, error);
 	if (status == 0)
 		status = detector_new(&options->anomalies, &recorder->detector);
+	if (status == 0)
+		status = job_tracker_open(recorder, &recorder->jobs, error);
 	if (status == 0 && options->socket)
 		status = recorder_serve(recorder, error);
 	return status;
@@ -190,6 +195,7 @@ static void finish(struct recorder *recorder)
 		(void)lifecycle_flush(recorder->life, recorder_take_event, recorder);
 	(void)detector_finish(recorder->detector, now_ns, recorder_take_anomaly, recorder);
 	(void)rotated_lines_flush(&recorder->lines);
+	job_tracker_finish(recorder->jobs);
 	recorder_keep_losses(recorder);
 	recorder->pending++;
 	recorder_commit(recorder);
@@ -199,6 +205,7 @@ static void finish(struct recorder *recorder)
 static void recorder_close(struct recorder *recorder)
 {
 	server_close(recorder->server);
+	job_tracker_close(recorder->jobs);
 	lifecycle_close(recorder->life);
 	hooks_close(&recorder->hooks);
 	rotated_lines_close(&recorder->lines);

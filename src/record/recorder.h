@@ -9,11 +9,13 @@
  *	recorder_activity.c	what active threads do, each second
  *	recorder_syscalls.c	system calls by process
  *	ended.c			what processes of a scope used that no tick saw
+ *	recorder_context.c	what surrounds a process or the host at a moment
  *	recorder_losses.c	what the recorder itself could not do, counted
  *	recorder_answers.c	what clients of the socket can ask
  *	schedule, budget	when a tick is due, what it may cost
  *	rotated_lines, hook	JSON lines, commands that anomalies start
  *	server			the socket
+ *	job			jobs: what their processes use, and what happens to them
  *
  * The recorder never fails because something could not be measured or written: it says so once,
  * counts it, and goes on.

@@ -5,25 +5,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <time.h>
 
-#include "analyze/anomaly/detector.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
-#include "model/syscall/syscall.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "record/socket/server_request.h"
 #include "render/record/record_json.h"
-#include "store/history/history_activity.h"
 
 #define EVENTS_DEFAULT 50
 #define EVENTS_MOST 10000
-#define HOTSPOT_NS (10 * NS_PER_SECOND)
 
 static struct json reply_writer(FILE *out)
 {
@@ -46,22 +38,6 @@ static int check_tick(const struct recorder *recorder, struct error *error)
 	if (recorder->last.snapshot)
 		return 0;
 	return error_set(error, -EAGAIN, "there is no tick yet");
-}
-
-/* Those of one process, or all of them (NULL). */
-static void write_open_anomalies(struct json *json, const struct recorder *recorder,
-				 const struct process *process)
-{
-	json_key(json, "anomalies");
-	json_begin_array(json);
-	for (size_t i = 0; i < detector_open_count(recorder->detector); i++) {
-		const struct anomaly *anomaly = detector_open(recorder->detector, i);
-
-		if (!process || (anomaly->task.pid == process->tgid &&
-				 anomaly->task.start_ns == process->start_time_ns))
-			anomaly_json(json, anomaly);
-	}
-	json_end_array(json);
 }
 
 static void write_process(struct json *json, const struct recorder *recorder,
@@ -90,7 +66,7 @@ static int answer_latest(void *context, const struct server_client *client,
 	for (uint32_t row = 0; row < recorder->last.snapshot->process_count; row++)
 		write_process(&json, recorder, client, row);
 	json_end_array(&json);
-	write_open_anomalies(&json, recorder, NULL);
+	recorder_anomalies_json(&json, recorder, NULL);
 	json_end_object(&json);
 	return 0;
 }
@@ -145,58 +121,6 @@ static int answer_events(void *context, const struct server_client *client,
 	return status;
 }
 
-/* What the threads of a process were found to do most. */
-struct hotspot {
-	char syscall[SYSCALL_NAME_SIZE]; /* "": in none */
-	uint64_t samples, all;
-};
-
-static int take_hotspot(void *context, const struct activity_group *group)
-{
-	struct hotspot *hotspot = context;
-
-	hotspot->all += group->samples;
-	if (!group->values[0] || hotspot->samples)
-		return 0;
-	snprintf(hotspot->syscall, sizeof(hotspot->syscall), "%s", group->values[0]);
-	hotspot->samples = group->samples;
-	return 0;
-}
-
-/*
- * By the time in calls since the tick before, where these are recorded; else by the activity of the last
- * seconds; where there is none, nothing is known.
- */
-static void write_hotspot(struct json *json, const struct recorder *recorder,
-			  const struct process *process)
-{
-	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
-	const struct activity_query query = {
-		.span = { now_ns > HOTSPOT_NS ? now_ns - HOTSPOT_NS : 0, UINT64_MAX },
-		.pid = process->tgid,
-		.start_ns = process->start_time_ns,
-		.keys = { ACTIVITY_BY_syscall },
-		.key_count = 1,
-	};
-	double share = 0;
-	const char *call = recorder_syscall_hotspot(recorder, process, &share);
-	struct hotspot hotspot = { 0 };
-	struct error ignored = { 0 };
-
-	if (call) {
-		json_member_string(json, "syscall_hotspot", call);
-		json_member_fixed(json, "syscall_hotspot_share", share, 3);
-		return;
-	}
-	if (!recorder->has_activity ||
-	    history_activity(recorder->history, &query, take_hotspot, &hotspot, &ignored) < 0 ||
-	    !hotspot.samples)
-		return;
-	json_member_string(json, "syscall_hotspot", hotspot.syscall);
-	json_member_fixed(json, "syscall_hotspot_share",
-			  (double)hotspot.samples / (double)hotspot.all, 3);
-}
-
 /* What surrounds a process, or the host: for other programs that log it beside their own events. */
 static int answer_context(void *context, const struct server_client *client,
 			  const struct server_request *request, FILE *out, struct error *error)
@@ -205,7 +129,6 @@ static int answer_context(void *context, const struct server_client *client,
 	int32_t pid = 0;
 	struct json json = reply_writer(out);
 	int status = check_tick(recorder, error);
-	const struct process *process = NULL;
 	int64_t row = -1;
 
 	if (status == 0)
@@ -216,18 +139,14 @@ static int answer_context(void *context, const struct server_client *client,
 		status = error_set(error, -ESRCH, "the last tick has no process %" PRId32, pid);
 	if (status < 0)
 		return status;
-	if (row >= 0)
-		process = &recorder->last.snapshot->processes[row];
-	json_begin_object(&json);
-	json_key(&json, process ? "process" : "host");
-	if (process)
-		write_process(&json, recorder, client, (uint32_t)row);
-	else
-		host_sample_json(&json, &recorder->last.sample);
-	if (process && sees(recorder, client, (uint32_t)row))
-		write_hotspot(&json, recorder, process);
-	write_open_anomalies(&json, recorder, process);
-	json_end_object(&json);
+	recorder_context_json(
+		&json, recorder,
+		&(struct recorder_context){
+			.row = row,
+			.shows_command = row >= 0 && sees(recorder, client, (uint32_t)row),
+			.has_hotspot = row >= 0 && sees(recorder, client, (uint32_t)row),
+			.has_host = row < 0,
+		});
 	return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
+#include "record/job/job_tracker.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "render/record/record_json.h"
@@ -85,6 +86,14 @@ int recorder_take_event(void *context, const struct life_event *event)
 	return take_event(recorder, &with_evidence);
 }
 
+/* Jobs need each event: what their processes used is in it. */
+int recorder_witness(void *context, const struct life_event *event)
+{
+	struct recorder *recorder = context;
+
+	return job_tracker_take_event(recorder->jobs, event);
+}
+
 static void judge_events(struct recorder *recorder, int status)
 {
 	struct error error = { 0 };
@@ -130,16 +139,20 @@ static void set_burst(struct recorder *recorder)
 		recorder->burst_due.deadline_ns = monotonic_ns() + NS_PER_SECOND;
 }
 
-int recorder_take_anomaly(void *context, enum anomaly_change change, const struct anomaly *anomaly)
+int recorder_take_anomaly(void *context, enum anomaly_change change, const struct anomaly *found)
 {
 	struct recorder *recorder = context;
+	struct anomaly named = *found;
+	const struct anomaly *anomaly = &named;
 	CLEANUP(free_pointer) char *line = NULL;
 	struct error error = { 0 };
 	size_t length = 0;
 	struct json json;
 	FILE *out;
-	int status = history_put_anomaly(recorder->history, change, anomaly, &error);
+	int status;
 
+	job_tracker_take_anomaly(recorder->jobs, change == ANOMALY_OPENED, &named);
+	status = history_put_anomaly(recorder->history, change, anomaly, &error);
 	recorder_judge(recorder, &recorder->store_fault, status, &error,
 		       "the store can be written");
 	recorder_note_pending(recorder);

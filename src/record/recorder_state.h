@@ -17,8 +17,11 @@
 
 struct detector;
 struct host;
+struct job_tracker;
+struct json;
 struct lifecycle;
 struct life_event;
+struct process;
 struct process_total;
 struct server;
 struct snapshot;
@@ -34,6 +37,7 @@ struct recorder_tick {
 	struct snapshot *snapshot; /* NULL: there was none yet */
 	struct process_total *cpu; /* by process row */
 	struct host_sample sample;
+	char *jobs; /* what sample.jobs points to */
 };
 
 /* Kinds of losses: see recorder_losses.c. */
@@ -57,6 +61,7 @@ struct recorder {
 	struct rotated_lines lines;
 	struct hooks hooks;
 	struct server *server; /* NULL: none */
+	struct job_tracker *jobs;
 	struct recorder_tick last, previous;
 	struct ended_processes ended;	  /* of a scope, since the last tick */
 	uint64_t ticks;			  /* taken */
@@ -111,7 +116,8 @@ void recorder_take_burst(void *recorder);
 /* Takes the events up to this snapshot. */
 void recorder_poll(struct recorder *recorder, const struct snapshot *snapshot);
 void recorder_commit(void *recorder);
-/* Sinks; the context is the recorder. */
+/* Sinks; the context is the recorder.  The witness sees events that are only counted, too. */
+int recorder_witness(void *recorder, const struct life_event *event);
 int recorder_take_event(void *recorder, const struct life_event *event);
 int recorder_take_anomaly(void *recorder, enum anomaly_change change,
 			  const struct anomaly *anomaly);
@@ -123,6 +129,19 @@ void recorder_judge(struct recorder *recorder, struct recorder_fault *fault, int
 /* recorder_losses.c: adds counts that changed to the store; says them to a person. */
 void recorder_keep_losses(struct recorder *recorder);
 void recorder_say_losses(const struct recorder *recorder);
+
+/* recorder_context.c */
+struct recorder_context {
+	int64_t row; /* of a process in the last tick; -1: none */
+	bool shows_command;
+	bool has_hotspot; /* looks for the system call that it was in most */
+	bool has_host;	  /* the whole sample of the host */
+};
+void recorder_context_json(struct json *json, const struct recorder *recorder,
+			   const struct recorder_context *context);
+/* Open anomalies of one process, or all of them (NULL), as the member "anomalies". */
+void recorder_anomalies_json(struct json *json, const struct recorder *recorder,
+			     const struct process *process);
 
 /* recorder_answers.c: starts the server. */
 int recorder_serve(struct recorder *recorder, struct error *error);

@@ -24,6 +24,7 @@
 #include "model/record/activity.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
+#include "record/job/job_tracker.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "render/record/record_json.h"
@@ -33,6 +34,7 @@ void recorder_tick_clear(struct recorder_tick *tick)
 {
 	snapshot_free(tick->snapshot);
 	free(tick->cpu);
+	free(tick->jobs);
 	*tick = (struct recorder_tick){ 0 };
 }
 
@@ -316,6 +318,8 @@ static int keep_tick(struct recorder *recorder, uint64_t cost_ns, struct error *
 		status = history_add_tick(recorder->history, &tick, error);
 	if (status == 0)
 		status = recorder_keep_syscalls(recorder, error);
+	if (status == 0)
+		status = job_tracker_keep(recorder->jobs, error);
 	if (status == 0 && activity)
 		status = recorder_keep_activity(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID), true,
 						error);
@@ -393,6 +397,8 @@ void recorder_take_tick(void *context)
 	recorder->ticks++;
 	recorder_take_syscalls(recorder);
 	threads = recorder->last.snapshot->task_count;
+	job_tracker_take_tick(recorder->jobs, &recorder->last.sample, &recorder->last.jobs);
+	recorder->last.sample.jobs = recorder->last.jobs;
 	judge_anomalies(recorder);
 	status = keep_tick(recorder, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_cpu_ns, &error);
 	recorder_judge(recorder, &recorder->store_fault, status, &error,

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* What events and ticks say about the processes of jobs. */
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "model/record/life_event.h"
+#include "model/record/process_totals.h"
+#include "model/snapshot/snapshot.h"
+#include "record/job/job_book.h"
+#include "record/job/job_book_parts.h"
+
+/* The exit of a process may be told after a tick that lacks it. */
+#define ABSENCES_MAX 2
+/* CPU over a shorter time than this is no peak. */
+#define WINDOW_NS (100 * NS_PER_MS)
+#define GENERATIONS_MAX 64
+/* Start times are whole clock ticks, rounded down. */
+#define TICK_NS UINT64_C(10000000)
+
+static void raise_peak(struct book_job *job, struct book_step *step, enum job_value value,
+		       double number)
+{
+	job->has_changed |= job_raise(&job->row.figures, value, number);
+	if (step)
+		step->has_changed |= job_raise(&step->row.figures, value, number);
+}
+
+/* The memory of all is never less than that of one. */
+static void raise_memory(struct book_job *job, struct book_step *step, double bytes)
+{
+	if (job->row.memory != JOB_MEMORY_CGROUP &&
+	    job_raise(&job->row.figures, JOB_peak_memory_bytes, bytes)) {
+		job->row.memory = JOB_MEMORY_RSS;
+		job->has_changed = true;
+	}
+	if (step && job_raise(&step->row.figures, JOB_peak_memory_bytes, bytes)) {
+		step->row.memory = JOB_MEMORY_RSS;
+		step->has_changed = true;
+	}
+}
+
+/* A high-water mark that was there before the job is not the job's. */
+static bool is_own_peak(const struct book_member *member, uint64_t bytes)
+{
+	return member->counted.has_peak && bytes > member->counted.peak_rss_bytes;
+}
+
+static void take_peak(struct book_member *member, uint64_t bytes)
+{
+	struct book_step *step = job_book_step_of(member);
+
+	raise_peak(member->job, step, JOB_peak_rss_bytes, (double)bytes);
+	raise_memory(member->job, step, (double)bytes);
+}
+
+static bool take_spawn(struct job_book *book, const struct life_event *event)
+{
+	struct book_member *parent = number_map_get(&book->by_pid, event->parent_pid);
+	struct book_member *old = number_map_get(&book->by_pid, event->task.pid);
+	struct book_member *known = job_book_member(book, &event->task);
+
+	/* It was found before the event came. */
+	if (known) {
+		if (!known->is_native)
+			job_book_count(book, known->job, job_book_step_of(known), JOB_spawns, 1);
+		known->is_native = true;
+		return true;
+	}
+	/* The number belongs to another process from now on. */
+	if (old) {
+		old->job->gaps.unseen_ends++;
+		if (parent == old)
+			parent = NULL;
+		job_book_leave(book, old);
+	}
+	if (!parent || (event->task.start_ns && parent->key.start_ns > event->task.start_ns))
+		return false;
+	return job_book_join(book, parent->job,
+			     parent->step && parent->step->root.pid ? parent->step :
+								      parent->job->current,
+			     &event->task, &job_use_nothing, JOIN_NEW);
+}
+
+static void note_root_end(struct book_job *job, const struct task_key *key, bool has_status,
+			  int status, const struct job_instant *now)
+{
+	if (job->row.root.pid != key->pid || job->row.root.start_ns != key->start_ns)
+		return;
+	job->ended = *now;
+	job->row.has_status = has_status;
+	job->row.status = status;
+	job->has_changed = true;
+}
+
+static void take_exit(struct job_book *book, struct book_member *member,
+		      const struct life_event *event, const struct job_instant *now)
+{
+	struct book_step *step = job_book_step_of(member);
+	bool has_status = event->present & LIFE_HAS_STATUS;
+	struct job_use use = {
+		.has_run_time = amounts_has(&event->amounts, AMOUNT_run_time_ns),
+		.has_bytes = amounts_has(&event->amounts, AMOUNT_read_bytes) &&
+			     amounts_has(&event->amounts, AMOUNT_write_bytes),
+		.run_time_ns = amounts_get(&event->amounts, AMOUNT_run_time_ns),
+		.read_bytes = amounts_get(&event->amounts, AMOUNT_read_bytes),
+		.write_bytes = amounts_get(&event->amounts, AMOUNT_write_bytes),
+	};
+
+	job_book_read(member, &use);
+	if (event->present & LIFE_HAS_PEAK && is_own_peak(member, event->peak_rss_bytes))
+		take_peak(member, event->peak_rss_bytes);
+	job_book_count(book, member->job, step, JOB_exits, 1);
+	if (has_status && event->status)
+		job_book_count(book, member->job, step, JOB_failed_exits, 1);
+	note_root_end(member->job, &member->key, has_status, event->status, now);
+	job_book_leave(book, member);
+}
+
+static void note_lost(struct job_book *book, uint64_t lost)
+{
+	for (size_t i = 0; i < book->jobs.count; i++)
+		book->jobs.data[i]->gaps.lost_events += lost;
+}
+
+struct book_job *job_book_take_event(struct job_book *book, const struct life_event *event,
+				     const struct job_instant *now, struct book_step **ret_step)
+{
+	struct book_member *member;
+	struct book_job *job;
+
+	*ret_step = NULL;
+	if (event->kind == LIFE_LOST)
+		note_lost(book, event->lost);
+	if (event->kind == LIFE_SPAWN && !take_spawn(book, event))
+		return NULL;
+	member = job_book_member(book, &event->task);
+	if (!member)
+		return NULL;
+	job = member->job;
+	*ret_step = job_book_step_of(member);
+	if (event->kind == LIFE_SIGNAL || event->kind == LIFE_KILL)
+		job_book_count(book, job, *ret_step, JOB_signals, 1);
+	if (event->kind == LIFE_KILL)
+		job_book_count(book, job, *ret_step, JOB_kills, 1);
+	if (event->kind == LIFE_OOM)
+		job_book_count(book, job, *ret_step, JOB_ooms, 1);
+	if (event->kind == LIFE_EXIT)
+		take_exit(book, member, event, now);
+	return job;
+}
+
+/* Bytes of living threads alone: the kernel adds those of ended ones to their children's. */
+struct bytes_read {
+	uint64_t read, written;
+	bool is_known;
+};
+
+static struct bytes_read *sum_bytes(const struct snapshot *snapshot)
+{
+	struct bytes_read *sums = calloc(snapshot->process_count + 1, sizeof(*sums));
+
+	if (!sums)
+		return NULL;
+	for (uint32_t row = 0; row < snapshot->task_count; row++) {
+		struct bytes_read *sum = &sums[snapshot->tasks[row].process];
+		uint64_t read, written;
+
+		if (!snapshot_get(snapshot, METRIC_read_bytes, row, &read) ||
+		    !snapshot_get(snapshot, METRIC_write_bytes, row, &written))
+			continue;
+		sum->read += read;
+		sum->written += written;
+		sum->is_known = true;
+	}
+	return sums;
+}
+
+static void take_memory(struct book_member *member, const struct snapshot *snapshot, uint32_t row)
+{
+	struct book_step *step = job_book_step_of(member);
+	uint64_t rss, peak;
+
+	if (!snapshot_get(snapshot, METRIC_rss_bytes, row, &rss))
+		return;
+	if (!snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak) ||
+	    !is_own_peak(member, peak))
+		peak = rss;
+	take_peak(member, peak);
+	member->job->window.rss_bytes += rss;
+	member->job->window.has_rss = true;
+	if (step) {
+		step->window.rss_bytes += rss;
+		step->window.has_rss = true;
+	}
+}
+
+/* One that began after the snapshot was taken is not in it. */
+static bool is_gone(struct book_member *member, const struct snapshot *snapshot, bool finds_new)
+{
+	const struct fact *taken = &snapshot->facts[FACT_boottime_ns];
+
+	if (!taken->present || member->key.start_ns >= taken->number)
+		return false;
+	return ++member->absences >= (finds_new ? 1 : ABSENCES_MAX);
+}
+
+static void take_end_unseen(struct job_book *book, struct book_member *member,
+			    const struct job_instant *now)
+{
+	member->job->gaps.unseen_ends++;
+	job_book_count(book, member->job, job_book_step_of(member), JOB_exits, 1);
+	note_root_end(member->job, &member->key, false, 0, now);
+	job_book_leave(book, member);
+}
+
+static struct job_use use_at(const struct process_total *cpu, const struct bytes_read *bytes,
+			     uint32_t row)
+{
+	return (struct job_use){
+		.has_run_time = cpu[row].is_known,
+		.run_time_ns = cpu[row].value,
+		.has_bytes = bytes && bytes[row].is_known,
+		.read_bytes = bytes ? bytes[row].read : 0,
+		.write_bytes = bytes ? bytes[row].written : 0,
+	};
+}
+
+/* Children of members that no event told of, and theirs. */
+static size_t find_children(struct job_book *book, const struct snapshot *snapshot)
+{
+	size_t found = 0;
+
+	for (uint32_t row = 0; row < snapshot->process_count; row++) {
+		const struct process *process = &snapshot->processes[row];
+		struct task_key key = { process->tgid, process->tgid, process->start_time_ns };
+		struct book_member *parent =
+			number_map_get(&book->by_pid, snapshot_parent(snapshot, row));
+
+		if (!parent || job_book_member(book, &key) || key.start_ns < parent->key.start_ns ||
+		    key.start_ns + TICK_NS <= parent->job->row.begin_boottime_ns)
+			continue;
+		found +=
+			job_book_join(book, parent->job,
+				      parent->step && parent->step->root.pid ? parent->step :
+									       parent->job->current,
+				      &key, &job_use_nothing, JOIN_NEW);
+	}
+	return found;
+}
+
+static void begin_sums(struct job_book *book)
+{
+	for (size_t i = 0; i < book->jobs.count; i++) {
+		struct book_job *job = book->jobs.data[i];
+
+		job->window.rss_bytes = 0;
+		job->window.has_rss = false;
+		for (size_t k = 0; k < job->steps.count; k++) {
+			job->steps.data[k]->window.rss_bytes = 0;
+			job->steps.data[k]->window.has_rss = false;
+		}
+	}
+}
+
+static void take_sums(struct book_job *job)
+{
+	if (job->window.has_rss)
+		raise_memory(job, NULL, (double)job->window.rss_bytes);
+	for (size_t i = 0; i < job->steps.count; i++) {
+		struct book_step *step = job->steps.data[i];
+
+		if (step->window.has_rss && job_raise(&step->row.figures, JOB_peak_memory_bytes,
+						      (double)step->window.rss_bytes)) {
+			step->row.memory = JOB_MEMORY_RSS;
+			step->has_changed = true;
+		}
+	}
+}
+
+bool job_window_close(struct job_window *window, struct job_figures *figures, uint64_t now_ns,
+		      bool is_last)
+{
+	double used = figures->values[JOB_run_time_ns] - window->run_time_ns;
+	uint64_t passed = now_ns - window->since_ns;
+	bool has_peak = job_has(figures, JOB_peak_cpu_percent);
+
+	if (!job_has(figures, JOB_run_time_ns) || now_ns <= window->since_ns ||
+	    (passed < WINDOW_NS && (!is_last || has_peak)))
+		return false;
+	window->since_ns = now_ns;
+	window->run_time_ns = figures->values[JOB_run_time_ns];
+	return job_raise(figures, JOB_peak_cpu_percent, 100.0 * used / (double)passed);
+}
+
+void job_book_close_windows(struct book_job *job, uint64_t now_ns, bool is_last)
+{
+	job->has_changed |= job_window_close(&job->window, &job->row.figures, now_ns, is_last);
+	for (size_t i = 0; i < job->steps.count; i++) {
+		struct book_step *step = job->steps.data[i];
+
+		if (step->is_open)
+			step->has_changed |= job_window_close(&step->window, &step->row.figures,
+							      now_ns, is_last);
+	}
+}
+
+void job_book_take_tick(struct job_book *book, const struct snapshot *snapshot,
+			const struct process_total *cpu, bool finds_new,
+			const struct job_instant *now)
+{
+	struct bytes_read *bytes = sum_bytes(snapshot);
+
+	for (int i = 0; finds_new && i < GENERATIONS_MAX && find_children(book, snapshot); i++)
+		;
+	begin_sums(book);
+	for (size_t i = book->members.count; i-- > 0;) {
+		struct book_member *member = book->members.data[i];
+		int64_t row = snapshot_find_process(snapshot, member->key.pid);
+		struct job_use use;
+
+		if (row >= 0 && member->key.start_ns &&
+		    snapshot->processes[row].start_time_ns != member->key.start_ns)
+			row = -1;
+		if (row < 0) {
+			if (is_gone(member, snapshot, finds_new))
+				take_end_unseen(book, member, now);
+			continue;
+		}
+		member->absences = 0;
+		use = use_at(cpu, bytes, (uint32_t)row);
+		job_book_read(member, &use);
+		take_memory(member, snapshot, (uint32_t)row);
+	}
+	for (size_t i = 0; i < book->jobs.count; i++) {
+		take_sums(book->jobs.data[i]);
+		job_book_close_windows(book->jobs.data[i], now->boottime_ns, false);
+	}
+	free(bytes);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/job/job_reading.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "collect/cgroup/cgroup_files.h"
+#include "host/host.h"
+#include "model/snapshot/snapshot.h"
+#include "trace/proc/proc_sample.h"
+
+/* A process with more threads is read as a whole, in clock ticks. */
+#define THREADS_MAX 64
+
+void job_reader_open(struct job_reader *reader, const struct host *host)
+{
+	*reader = (struct job_reader){ .host = host };
+	reader->has_trees = hierarchies_open(host, &reader->trees) == 0;
+	if (!host_read_line(host->proc, "sys/kernel/random/boot_id", reader->boot_id,
+			    sizeof(reader->boot_id)))
+		reader->boot_id[0] = '\0';
+}
+
+void job_reader_close(struct job_reader *reader)
+{
+	if (reader->has_trees)
+		hierarchies_close(&reader->trees);
+	deadline_threads_clear(&reader->threads);
+}
+
+struct job_instant job_reader_now(const struct job_reader *reader)
+{
+	return (struct job_instant){
+		.unix_ns = clock_ns(CLOCK_REALTIME),
+		.boottime_ns = clock_ns(CLOCK_BOOTTIME),
+		.boot_id = reader->boot_id[0] ? reader->boot_id : NULL,
+	};
+}
+
+/* Whole clock ticks say what ended threads used; those that live have more exact numbers. */
+static void read_threads(struct job_reader *reader, int32_t pid, struct job_use *use)
+{
+	CLEANUP(proc_numbers_clear) struct proc_numbers threads = { 0 };
+	struct job_use sum = { .has_bytes = true };
+
+	if (proc_list_threads(reader->host->proc, pid, &threads) < 0 ||
+	    threads.list.count > THREADS_MAX)
+		return;
+	for (size_t i = 0; i < threads.list.count; i++) {
+		struct proc_sample sample;
+		const struct amounts *counters = &sample.counters;
+
+		if (proc_sample_thread(reader->host, &reader->threads, pid, threads.list.data[i],
+				       &sample) < 0)
+			continue;
+		sum.run_time_ns += amounts_get(counters, AMOUNT_run_time_ns);
+		sum.has_bytes &= amounts_has(counters, AMOUNT_read_bytes);
+		sum.read_bytes += amounts_get(counters, AMOUNT_read_bytes);
+		sum.write_bytes += amounts_get(counters, AMOUNT_write_bytes);
+		use->has_peak = sample.has_peak;
+		use->peak_rss_bytes = sample.peak_rss_bytes;
+	}
+	if (sum.run_time_ns > use->run_time_ns)
+		use->run_time_ns = sum.run_time_ns;
+	use->has_bytes = sum.has_bytes && threads.list.count;
+	use->read_bytes = sum.read_bytes;
+	use->write_bytes = sum.write_bytes;
+}
+
+bool job_read_process(struct job_reader *reader, const struct task_key *key, struct job_use *ret)
+{
+	struct proc_sample sample;
+
+	*ret = (struct job_use){ 0 };
+	if (proc_sample_process(reader->host, key->pid, &sample) < 0 ||
+	    (key->start_ns && sample.start_ns != key->start_ns))
+		return false;
+	ret->has_run_time = true;
+	ret->run_time_ns = amounts_get(&sample.counters, AMOUNT_run_time_ns);
+	read_threads(reader, key->pid, ret);
+	return true;
+}
+
+struct relative {
+	struct task_key key;
+	int32_t parent;
+	bool is_found;
+};
+
+static bool is_found(const struct job_family *family, int32_t pid)
+{
+	for (size_t i = 0; i < family->list.count; i++)
+		if (family->list.data[i].pid == pid)
+			return true;
+	return false;
+}
+
+static int find_relatives(struct relative *all, size_t count, const struct task_key *root,
+			  struct job_family *ret)
+{
+	bool has_more = true;
+
+	while (has_more) {
+		has_more = false;
+		for (size_t i = 0; i < count; i++) {
+			if (all[i].is_found ||
+			    (all[i].parent != root->pid && !is_found(ret, all[i].parent)))
+				continue;
+			if (array_append(&ret->list, all[i].key) < 0)
+				return -ENOMEM;
+			all[i].is_found = has_more = true;
+		}
+	}
+	return 0;
+}
+
+int job_list_family(struct job_reader *reader, const struct task_key *root, struct job_family *ret)
+{
+	CLEANUP(proc_numbers_clear) struct proc_numbers numbers = { 0 };
+	CLEANUP(free_pointer) struct relative *all = NULL;
+	int status = proc_list(reader->host->proc, ".", &numbers);
+	size_t count = 0;
+
+	if (status < 0)
+		return status;
+	all = calloc(numbers.list.count + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	for (size_t i = 0; i < numbers.list.count; i++) {
+		int32_t pid = numbers.list.data[i];
+		struct proc_sample sample;
+
+		if (pid == root->pid || proc_sample_process(reader->host, pid, &sample) < 0 ||
+		    sample.is_dead)
+			continue;
+		all[count++] = (struct relative){
+			.key = { pid, pid, sample.start_ns },
+			.parent = sample.parent_pid,
+		};
+	}
+	return find_relatives(all, count, root, ret);
+}
+
+static bool read_cell(const struct snapshot *snapshot, uint32_t row, const char *name,
+		      uint64_t *ret)
+{
+	return column_get(sheet_find(&snapshot->sheets[SHEET_CGROUPS], name), row, ret) ==
+	       CELL_NUMBER;
+}
+
+struct job_cgroup job_cgroup_at(const struct snapshot *snapshot, const char *path)
+{
+	const struct sheet *sheet = &snapshot->sheets[SHEET_CGROUPS];
+	struct job_cgroup found = { 0 };
+
+	for (uint32_t row = 0; row < sheet->row_count && !found.exists; row++) {
+		if (strcmp(snapshot_text(snapshot, sheet->keys[row]), path) != 0)
+			continue;
+		found.exists = true;
+		found.has_run_time =
+			read_cell(snapshot, row, "cpu.stat usage_usec", &found.run_time_ns);
+		found.run_time_ns *= 1000;
+		found.has_peak = read_cell(snapshot, row, "memory.peak", &found.peak_bytes);
+	}
+	return found;
+}
+
+/* The path is that of the hierarchy that paths are taken from; others may have it, too. */
+static void write_places(const struct host *host, const char *path, struct text *places)
+{
+	static const char *const controllers[] = { "memory", "cpu", "cpuacct" };
+
+	for (size_t i = 0; host->cgroup.version == 1 && i < ARRAY_SIZE(controllers); i++)
+		text_format(places, "%zu:%s:%s\n", i + 1, controllers[i], path);
+	if (host->cgroup.version == 2)
+		text_format(places, "0::%s\n", path);
+}
+
+struct job_cgroup job_read_cgroup(struct job_reader *reader, const char *path)
+{
+	CLEANUP(text_free) struct text places = { 0 };
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	const int tree = reader->host->cgroup.fd;
+	CLEANUP(close_fd) int directory = -1;
+	struct job_cgroup found = { 0 };
+
+	write_places(reader->host, path, &places);
+	if (tree < 0 || !reader->has_trees || places.failed || snapshot_new(&snapshot) < 0)
+		return found;
+	directory =
+		host_open_directory(tree, path[strspn(path, "/")] ? path + strspn(path, "/") : ".");
+	if (directory < 0)
+		return found;
+	if (cgroup_files_read(reader->host, &reader->trees, text_string(&places), snapshot) == 0)
+		found = job_cgroup_at(snapshot, path);
+	found.exists = true;
+	return found;
+}

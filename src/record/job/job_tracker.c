@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/job/job_tracker.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/record/process_totals.h"
+#include "model/snapshot/snapshot.h"
+#include "record/job/job_tracker_parts.h"
+#include "record/recorder_state.h"
+#include "store/history/job/history_jobs.h"
+
+/* So many processes are read when a job ends; the others as of the last tick. */
+#define READ_MOST 1024
+
+int job_tracker_open(struct recorder *recorder, struct job_tracker **ret, struct error *error)
+{
+	struct job_tracker *tracker = calloc(1, sizeof(*tracker));
+	int status;
+
+	if (!tracker)
+		return error_set(error, -ENOMEM, "out of memory");
+	tracker->recorder = recorder;
+	tracker->book.counted = job_counted(recorder);
+	job_reader_open(&tracker->reader, recorder->host);
+	job_watches_open(&tracker->watches, &recorder->loop, tracker);
+	status = job_resume(tracker, error);
+	if (status < 0) {
+		job_tracker_close(tracker);
+		return status;
+	}
+	*ret = tracker;
+	return 0;
+}
+
+void job_tracker_close(struct job_tracker *tracker)
+{
+	if (!tracker)
+		return;
+	job_watches_close(&tracker->watches);
+	job_book_clear(&tracker->book);
+	job_reader_close(&tracker->reader);
+	array_free(&tracker->anomalies);
+	free(tracker);
+}
+
+/* What happened before a mark belongs to what was before. */
+static struct job_instant drain(struct job_tracker *tracker)
+{
+	if (tracker->recorder->life)
+		recorder_drain(tracker->recorder);
+	return job_reader_now(&tracker->reader);
+}
+
+static size_t count_steps(const struct job_tracker *tracker, uint32_t uid)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < tracker->book.jobs.count; i++)
+		if (tracker->book.jobs.data[i]->row.uid == uid)
+			count += tracker->book.jobs.data[i]->steps.count;
+	return count;
+}
+
+static int check_room(const struct job_tracker *tracker, uint32_t uid, struct error *error)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < tracker->book.jobs.count; i++)
+		own += tracker->book.jobs.data[i]->row.uid == uid;
+	if (tracker->book.jobs.count >= JOBS_MOST)
+		return error_set(error, -E2BIG, "%d jobs run already: end some of them first",
+				 JOBS_MOST);
+	if (own >= JOBS_OF_USER)
+		return error_set(error, -E2BIG,
+				 "%d jobs of this user run already: end some of them first",
+				 JOBS_OF_USER);
+	return 0;
+}
+
+/* What it used so far counts for what it belonged to. */
+static bool join_living(struct job_tracker *tracker, struct book_job *job, struct book_step *step,
+			const struct task_key *key)
+{
+	struct book_member *old = job_book_member(&tracker->book, key);
+	struct job_use use;
+
+	if (!job_read_process(&tracker->reader, key, &use)) {
+		job->gaps.unread++;
+		return false;
+	}
+	if (old)
+		job_book_read(old, &use);
+	return job_book_join(&tracker->book, job, step, key, &use, JOIN_LIVING);
+}
+
+static void take_children(struct job_tracker *tracker, struct book_job *job,
+			  const struct task_key *root)
+{
+	struct job_family family = { 0 };
+
+	if (job_list_family(&tracker->reader, root, &family) < 0)
+		job->gaps.unread++;
+	for (size_t i = 0; i < family.list.count; i++)
+		join_living(tracker, job, NULL, &family.list.data[i]);
+	array_free(&family.list);
+}
+
+static void take_members(struct job_tracker *tracker, struct book_job *job, bool takes_children)
+{
+	const struct task_key *root = &job->row.root;
+	const struct book_member *old = job_book_member(&tracker->book, root);
+	struct job_cgroup cgroup;
+
+	if (root->pid) {
+		job->outer = old ? old->job->row.id : 0;
+		join_living(tracker, job, NULL, root);
+		if (takes_children)
+			take_children(tracker, job, root);
+	}
+	if (!job->row.cgroup)
+		return;
+	cgroup = job_read_cgroup(&tracker->reader, job->row.cgroup);
+	job->has_cgroup_use = cgroup.has_run_time;
+	job->cgroup_before.run_time_ns = cgroup.run_time_ns;
+	job->has_cgroup_peak = cgroup.has_peak;
+	job->cgroup_peak_before = cgroup.peak_bytes;
+	job_claim_cgroup(tracker, job);
+}
+
+static void log_mark(struct job_tracker *tracker, struct book_job *job, enum job_event_kind kind,
+		     const char *step, const char *details, const struct job_instant *now)
+{
+	const struct job_event event = {
+		.kind = kind,
+		.step = step,
+		.unix_ns = now->unix_ns,
+		.task = job->row.root,
+		.details = details,
+	};
+
+	job_log(tracker, job, &event);
+}
+
+static int write_now(struct job_tracker *tracker, struct book_job *job, struct error *error)
+{
+	int status = job_write(tracker, job, error);
+
+	return status < 0 ? status : history_commit(tracker->recorder->history, error);
+}
+
+int job_tracker_begin(struct job_tracker *tracker, struct job *row, bool takes_children,
+		      struct error *error)
+{
+	struct job_instant now = drain(tracker);
+	int status = check_room(tracker, row->uid, error);
+	struct book_job *job;
+
+	if (strlen(row->name) >= JOB_NAME_SIZE)
+		return error_set(error, -EINVAL, "the name of a job has at most %d characters",
+				 JOB_NAME_SIZE - 1);
+	if (status < 0)
+		return status;
+	job = job_book_begin(&tracker->book, row, &now);
+	if (!job)
+		return error_set(error, -ENOMEM, "out of memory");
+	take_members(tracker, job, takes_children);
+	status = history_put_job(tracker->recorder->history, &job->row, error);
+	if (status == 0 && row->watched)
+		status = job_watches_add(&tracker->watches, job, error);
+	if (status == 0) {
+		log_mark(tracker, job, JOB_EVENT_START, NULL, row->cmd, &now);
+		status = write_now(tracker, job, error);
+	}
+	row->id = job->row.id;
+	if (status < 0) {
+		job_watches_remove(&tracker->watches, job);
+		job_book_end(&tracker->book, job);
+	}
+	return status;
+}
+
+static struct book_job *find_running(struct job_tracker *tracker, uint64_t id, struct error *error)
+{
+	struct book_job *job = job_book_find(&tracker->book, id);
+
+	if (!job)
+		error_set(error, -ESRCH, "there is no running job #%" PRIu64, id);
+	return job;
+}
+
+/* Processes that work for whatever step runs: what they used so far counts for the one before. */
+static void settle_steps(struct job_tracker *tracker, const struct book_job *job)
+{
+	for (size_t i = 0, read = 0; i < tracker->book.members.count && read < READ_MOST; i++) {
+		struct book_member *member = tracker->book.members.data[i];
+		struct job_use use;
+
+		if (member->job != job || member->step)
+			continue;
+		read++;
+		if (job_read_process(&tracker->reader, &member->key, &use))
+			job_book_read(member, &use);
+	}
+}
+
+int job_tracker_step(struct job_tracker *tracker, uint64_t id, const char *name,
+		     const struct task_key *root, struct error *error)
+{
+	struct job_instant now = drain(tracker);
+	struct book_job *job = find_running(tracker, id, error);
+	struct book_step *step;
+
+	if (!job)
+		return -ESRCH;
+	if (!job_book_find_step(job, name) &&
+	    count_steps(tracker, job->row.uid) >= JOB_STEPS_OF_USER)
+		return error_set(error, -E2BIG,
+				 "the running jobs of this user have %d steps already",
+				 JOB_STEPS_OF_USER);
+	if (!root)
+		settle_steps(tracker, job);
+	step = job_book_open_step(job, name, root, &now);
+	if (!step)
+		return error_set(error, -ENOMEM, "out of memory");
+	if (root)
+		join_living(tracker, job, step, root);
+	log_mark(tracker, job, JOB_EVENT_STEP, name, NULL, &now);
+	return write_now(tracker, job, error);
+}
+
+static void take_result(struct job_figures *figures, enum job_memory *memory,
+			const struct job_result *result)
+{
+	for (int i = 0; result->figures && i < JOB_VALUE_COUNT; i++)
+		if (job_has(result->figures, (enum job_value)i))
+			job_set(figures, (enum job_value)i, result->figures->values[i]);
+	if (result->figures && job_has(result->figures, JOB_peak_memory_bytes))
+		*memory = result->memory;
+}
+
+int job_tracker_end_step(struct job_tracker *tracker, uint64_t id, const char *name,
+			 const struct job_result *result, struct error *error)
+{
+	struct job_instant now = drain(tracker);
+	struct book_job *job = find_running(tracker, id, error);
+	struct book_step *step = job ? job_book_find_step(job, name) : NULL;
+
+	if (!job)
+		return -ESRCH;
+	if (!step)
+		return error_set(error, -ESRCH, "job #%" PRIu64 " has no step '%s'", id, name);
+	if (job->current == step)
+		settle_steps(tracker, job);
+	job_book_close_step(job, step, result->outcome, &now);
+	take_result(&step->row.figures, &step->row.memory, result);
+	return write_now(tracker, job, error);
+}
+
+/* Counts what living processes used up to now, and closes all spans. */
+static void read_members(struct job_tracker *tracker, struct book_job *job,
+			 const struct job_instant *now)
+{
+	size_t read = 0;
+
+	for (size_t i = 0; i < tracker->book.members.count; i++) {
+		struct book_member *member = tracker->book.members.data[i];
+		struct job_use use;
+
+		if (member->job != job)
+			continue;
+		if (read++ < READ_MOST && job_read_process(&tracker->reader, &member->key, &use))
+			job_book_read(member, &use);
+		else if (read > READ_MOST)
+			job->gaps.unread++;
+	}
+	if (job->row.cgroup) {
+		struct job_cgroup cgroup = job_read_cgroup(&tracker->reader, job->row.cgroup);
+
+		job_take_cgroup(job, &cgroup);
+	}
+	job_book_close_windows(job, now->boottime_ns, true);
+}
+
+int job_finish(struct job_tracker *tracker, struct book_job *job, const struct job_result *result,
+	       const struct job_instant *now, struct error *error)
+{
+	int status;
+
+	read_members(tracker, job, now);
+	for (size_t i = 0; i < job->steps.count; i++)
+		job_book_close_step(job, job->steps.data[i], result->outcome, now);
+	job_end(&job->row, result->outcome, now);
+	if (result->has_status) {
+		job->row.has_status = true;
+		job->row.status = result->status;
+	}
+	take_result(&job->row.figures, &job->row.memory, result);
+	if (result->figures) {
+		free((char *)job->row.absent);
+		job->row.absent = result->absent ? strdup(result->absent) : NULL;
+		job->is_measured_elsewhere = true;
+	}
+	job_watches_remove(&tracker->watches, job);
+	log_mark(tracker, job, JOB_EVENT_END, NULL, job_outcome_names[result->outcome], now);
+	job_log_lost(tracker, job);
+	job->has_changed = true;
+	status = write_now(tracker, job, error);
+	job_book_end(&tracker->book, job);
+	return status;
+}
+
+int job_tracker_end(struct job_tracker *tracker, uint64_t id, const struct job_result *result,
+		    struct error *error)
+{
+	struct job_instant now = drain(tracker);
+	struct book_job *job = find_running(tracker, id, error);
+
+	return job ? job_finish(tracker, job, result, &now, error) : -ESRCH;
+}
+
+void job_tracker_exclude(struct job_tracker *tracker, int32_t pid)
+{
+	(void)drain(tracker);
+	job_book_exclude(&tracker->book, &(struct task_key){ .pid = pid });
+}
+
+size_t job_tracker_count(const struct job_tracker *tracker)
+{
+	return tracker ? tracker->book.jobs.count : 0;
+}
+
+size_t job_tracker_active_steps(const struct job_tracker *tracker)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < job_tracker_count(tracker); i++) {
+		const struct book_job *job = tracker->book.jobs.data[i];
+
+		for (size_t k = 0; k < job->steps.count; k++)
+			count += job->steps.data[k]->is_open;
+	}
+	return count;
+}
+
+const struct job *job_tracker_get(const struct job_tracker *tracker, size_t place)
+{
+	return &tracker->book.jobs.data[place]->row;
+}
+
+const struct job *job_tracker_find_id(const struct job_tracker *tracker, uint64_t id)
+{
+	const struct book_job *job = job_book_find(&tracker->book, id);
+
+	return job ? &job->row : NULL;
+}
+
+const struct job *job_tracker_find(const struct job_tracker *tracker, const char *name,
+				   uint32_t uid)
+{
+	for (size_t i = tracker->book.jobs.count; i-- > 0;) {
+		const struct job *job = &tracker->book.jobs.data[i]->row;
+
+		if (job->uid == uid && strcmp(job->name, name) == 0)
+			return job;
+	}
+	return NULL;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/job/job_watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "host/user_directory.h"
+#include "record/job/job_tracker_parts.h"
+
+#define LOOK_NS (500 * NS_PER_MS)
+#define TOGETHER_NS (2 * NS_PER_SECOND)
+#define CHANGES_MOST 1024
+#define DEPTH_MOST 16
+#define ENTRIES_MOST 100000 /* that are looked at to find directories, of a job */
+#define READS_MOST 16
+#define READ_BYTES 16384
+#define WATCHED                                                                                    \
+	(IN_CREATE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR |            \
+	 IN_EXCL_UNLINK)
+
+enum change { CHANGE_CREATED = 1, CHANGE_CHANGED = 2, CHANGE_DELETED = 4 };
+
+struct watched_directory {
+	int watch;
+	char *path; /* below the job's directory; "" is that itself */
+};
+
+struct file_change {
+	char *path;
+	unsigned changes; /* enum change */
+	uint64_t count;
+	uint64_t since_ns, unix_ns;
+};
+
+struct job_watch {
+	struct book_job *job;
+	int inotify, root;
+	ARRAY_OF(struct watched_directory) directories;
+	ARRAY_OF(struct file_change) changes;
+	uint64_t entries;
+	uint64_t lost;
+};
+
+static void watch_free(struct job_watch *watch)
+{
+	for (size_t i = 0; i < watch->directories.count; i++)
+		free(watch->directories.data[i].path);
+	for (size_t i = 0; i < watch->changes.count; i++)
+		free(watch->changes.data[i].path);
+	array_free(&watch->directories);
+	array_free(&watch->changes);
+	close_fd(&watch->inotify);
+	close_fd(&watch->root);
+	free(watch);
+}
+
+static char *join(const char *directory, const char *name)
+{
+	CLEANUP(text_free) struct text path = { 0 };
+
+	text_format(&path, "%s%s%s", directory, *directory ? "/" : "", name);
+	return path.failed ? NULL : strdup(text_string(&path));
+}
+
+static struct file_change *find_change(struct job_watch *watch, const char *path)
+{
+	for (size_t i = 0; i < watch->changes.count; i++)
+		if (strcmp(watch->changes.data[i].path, path) == 0)
+			return &watch->changes.data[i];
+	return NULL;
+}
+
+static void note(struct job_watch *watch, const char *path, unsigned changes)
+{
+	struct file_change *found = find_change(watch, path);
+	struct file_change change = {
+		.changes = changes,
+		.count = 1,
+		.since_ns = monotonic_ns(),
+		.unix_ns = clock_ns(CLOCK_REALTIME),
+	};
+
+	if (found) {
+		found->changes |= changes;
+		found->count++;
+		return;
+	}
+	change.path = watch->changes.count < CHANGES_MOST ? strdup(path) : NULL;
+	if (!change.path || array_append(&watch->changes, change) < 0) {
+		free(change.path);
+		watch->lost++;
+	}
+}
+
+static void add_directory(struct job_watch *watch, const char *path, bool is_new);
+
+static bool is_directory(int directory, const struct dirent *entry)
+{
+	struct stat status;
+
+	if (entry->d_type != DT_UNKNOWN)
+		return entry->d_type == DT_DIR;
+	return fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISDIR(status.st_mode);
+}
+
+/* Directories below it; what is in a new one was made just now. */
+static void add_entries(struct job_watch *watch, int directory, const char *path, bool is_new)
+{
+	DIR *entries = fdopendir(dup(directory));
+	const struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		CLEANUP(free_pointer) char *below = NULL;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (watch->entries++ >= ENTRIES_MOST) {
+			watch->lost++;
+			break;
+		}
+		below = join(path, entry->d_name);
+		if (below && is_directory(directory, entry))
+			add_directory(watch, below, is_new);
+		else if (below && is_new)
+			note(watch, below, CHANGE_CREATED);
+	}
+	if (entries)
+		closedir(entries);
+}
+
+static size_t depth_of(const char *path)
+{
+	size_t depth = 1;
+
+	for (; *path; path++)
+		depth += *path == '/';
+	return depth;
+}
+
+static void add_directory(struct job_watch *watch, const char *path, bool is_new)
+{
+	uid_t uid = watch->job->row.uid;
+	CLEANUP(close_fd) int directory = -1;
+	struct watched_directory added;
+
+	if (watch->directories.count >= JOB_WATCH_DIRECTORIES || depth_of(path) > DEPTH_MOST) {
+		watch->lost++;
+		return;
+	}
+	directory = user_directory_open_below(uid, watch->root, path);
+	if (directory < 0)
+		return;
+	added.watch = user_directory_watch(uid, watch->inotify, directory, WATCHED);
+	added.path = added.watch < 0 ? NULL : strdup(path);
+	if (!added.path || array_append(&watch->directories, added) < 0) {
+		free(added.path);
+		watch->lost++;
+		return;
+	}
+	add_entries(watch, directory, path, is_new);
+}
+
+static const struct watched_directory *find_directory(const struct job_watch *watch, int number)
+{
+	for (size_t i = 0; i < watch->directories.count; i++)
+		if (watch->directories.data[i].watch == number)
+			return &watch->directories.data[i];
+	return NULL;
+}
+
+static void forget_directory(struct job_watch *watch, int number)
+{
+	for (size_t i = 0; i < watch->directories.count; i++) {
+		struct watched_directory *directory = &watch->directories.data[i];
+
+		if (directory->watch != number)
+			continue;
+		free(directory->path);
+		*directory = watch->directories.data[--watch->directories.count];
+		return;
+	}
+}
+
+static void take(struct job_watch *watch, const struct inotify_event *event)
+{
+	static const struct {
+		uint32_t mask;
+		unsigned change;
+	} changes[] = {
+		{ IN_CREATE | IN_MOVED_TO, CHANGE_CREATED },
+		{ IN_MODIFY, CHANGE_CHANGED },
+		{ IN_DELETE | IN_MOVED_FROM, CHANGE_DELETED },
+	};
+	const struct watched_directory *directory = find_directory(watch, event->wd);
+	CLEANUP(free_pointer) char *path = NULL;
+
+	if (event->mask & IN_Q_OVERFLOW)
+		watch->lost++;
+	if (event->mask & IN_IGNORED)
+		forget_directory(watch, event->wd);
+	if (!directory || !event->len || event->mask & IN_IGNORED)
+		return;
+	path = join(directory->path, event->name);
+	for (size_t i = 0; path && i < ARRAY_SIZE(changes); i++)
+		if (event->mask & changes[i].mask && !(event->mask & IN_ISDIR))
+			note(watch, path, changes[i].change);
+	if (path && event->mask & IN_ISDIR && event->mask & (IN_CREATE | IN_MOVED_TO))
+		add_directory(watch, path, true);
+}
+
+/* So much at once that others get their turn; the kernel counts what it has no room for. */
+static void read_events(struct job_watch *watch)
+{
+	alignas(struct inotify_event) char buffer[READ_BYTES];
+
+	for (int i = 0; i < READS_MOST; i++) {
+		ssize_t length = read(watch->inotify, buffer, sizeof(buffer));
+
+		for (ssize_t at = 0; at < length;) {
+			const struct inotify_event *event = (const void *)(buffer + at);
+
+			at += (ssize_t)(sizeof(*event) + event->len);
+			take(watch, event);
+		}
+		if (length <= 0)
+			return;
+	}
+}
+
+static void log_change(struct job_tracker *tracker, struct job_watch *watch,
+		       const struct file_change *change)
+{
+	static const enum job_event_kind kinds[] = {
+		JOB_EVENT_FILE_CREATED,
+		JOB_EVENT_FILE_CHANGED,
+		JOB_EVENT_FILE_DELETED,
+	};
+	unsigned changes = change->changes;
+	struct job_event event = {
+		.unix_ns = change->unix_ns,
+		.details = change->path,
+		.count = change->count,
+		.step = watch->job->current ? watch->job->current->row.name : NULL,
+	};
+
+	/* What is written into a new file is part of making it. */
+	if (changes & CHANGE_CREATED)
+		changes &= ~(unsigned)CHANGE_CHANGED;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!(changes >> i & 1))
+			continue;
+		event.kind = kinds[i];
+		job_log(tracker, watch->job, &event);
+	}
+}
+
+/* Logs changes that began before that time. */
+static void log_changes(struct job_tracker *tracker, struct job_watch *watch, uint64_t before_ns)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < watch->changes.count; i++) {
+		struct file_change *change = &watch->changes.data[i];
+
+		if (change->since_ns > before_ns) {
+			watch->changes.data[kept++] = *change;
+			continue;
+		}
+		log_change(tracker, watch, change);
+		free(change->path);
+	}
+	watch->changes.count = kept;
+	watch->job->lost_job_events += TAKE(watch->lost, 0);
+}
+
+static void look(void *context)
+{
+	struct job_watches *watches = context;
+	uint64_t now_ns = monotonic_ns();
+
+	for (size_t i = 0; i < watches->list.count; i++) {
+		read_events(watches->list.data[i]);
+		log_changes(watches->tracker, watches->list.data[i], now_ns - TOGETHER_NS);
+	}
+	watches->due.deadline_ns = watches->list.count ? now_ns + LOOK_NS : LOOP_NEVER;
+}
+
+void job_watches_open(struct job_watches *watches, struct loop *loop, struct job_tracker *tracker)
+{
+	*watches = (struct job_watches){
+		.tracker = tracker,
+		.loop = loop,
+		.due = { .due = look, .context = watches, .deadline_ns = LOOP_NEVER },
+	};
+	loop_add_timer(loop, &watches->due);
+}
+
+void job_watches_close(struct job_watches *watches)
+{
+	loop_remove_timer(watches->loop, &watches->due);
+	for (size_t i = 0; i < watches->list.count; i++)
+		watch_free(watches->list.data[i]);
+	array_free(&watches->list);
+}
+
+static int check_room(const struct job_watches *watches, uint32_t uid, struct error *error)
+{
+	size_t own = 0;
+
+	for (size_t i = 0; i < watches->list.count; i++)
+		own += watches->list.data[i]->job->row.uid == uid;
+	if (watches->list.count >= JOB_WATCHES_MOST || own >= JOB_WATCHES_OF_USER)
+		return error_set(error, -E2BIG, "too many running jobs watch a directory");
+	return 0;
+}
+
+static int open_watch(struct job_watch *watch, struct error *error)
+{
+	const struct job *row = &watch->job->row;
+
+	watch->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (watch->inotify < 0)
+		return error_set(error, -errno, "cannot watch %s: %s", row->watched,
+				 strerror(errno));
+	watch->root = user_directory_open(row->uid, row->watched);
+	if (watch->root < 0)
+		return error_set(error, watch->root, "cannot watch %s: %s", row->watched,
+				 watch->root == -ELOOP ? "it is not a directory, or behind a link" :
+							 strerror(-watch->root));
+	add_directory(watch, "", false);
+	return watch->directories.count ?
+		       0 :
+		       error_set(error, -EIO, "cannot watch %s: no watch is left", row->watched);
+}
+
+int job_watches_add(struct job_watches *watches, struct book_job *job, struct error *error)
+{
+	int status = check_room(watches, job->row.uid, error);
+	struct job_watch *watch;
+
+	if (status < 0)
+		return status;
+	watch = calloc(1, sizeof(*watch));
+	if (!watch)
+		return error_set(error, -ENOMEM, "out of memory");
+	*watch = (struct job_watch){ .job = job, .inotify = -1, .root = -1 };
+	status = open_watch(watch, error);
+	if (status == 0 && array_append(&watches->list, watch) < 0)
+		status = error_set(error, -ENOMEM, "out of memory");
+	if (status < 0)
+		watch_free(watch);
+	else if (watches->due.deadline_ns == LOOP_NEVER)
+		watches->due.deadline_ns = monotonic_ns() + LOOK_NS;
+	return status;
+}
+
+void job_watches_remove(struct job_watches *watches, struct book_job *job)
+{
+	for (size_t i = 0; i < watches->list.count; i++) {
+		struct job_watch *watch = watches->list.data[i];
+
+		if (watch->job != job)
+			continue;
+		read_events(watch);
+		log_changes(watches->tracker, watch, UINT64_MAX);
+		watches->list.data[i] = watches->list.data[--watches->list.count];
+		watch_free(watch);
+		return;
+	}
+}
+
+void job_watches_flush(struct job_watches *watches)
+{
+	for (size_t i = 0; i < watches->list.count; i++) {
+		read_events(watches->list.data[i]);
+		log_changes(watches->tracker, watches->list.data[i], UINT64_MAX);
+	}
+}
