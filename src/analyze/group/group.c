@@ -40,6 +40,17 @@ static void build_clear(struct build *build)
 	text_free(&build->key);
 }
 
+int grouping_make(const struct snapshot *snapshot, enum group_axis axis,
+		  const struct grouping_options *options, struct grouping **ret)
+{
+	CLEANUP(census_free_pointer) struct census *census = NULL;
+	int status = census_new(axis, options, &census);
+
+	if (status == 0)
+		status = census_add(census, snapshot);
+	return status < 0 ? status : grouping_new(snapshot, axis, census, ret);
+}
+
 void grouping_free(struct grouping *grouping)
 {
 	if (!grouping)

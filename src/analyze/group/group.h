@@ -130,6 +130,9 @@ struct grouping {
  */
 int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const struct census *census,
 		 struct grouping **ret);
+/* The same with a census of this snapshot alone; NULL options mean the defaults. */
+int grouping_make(const struct snapshot *snapshot, enum group_axis axis,
+		  const struct grouping_options *options, struct grouping **ret);
 void grouping_free(struct grouping *grouping);		/* NULL is allowed */
 void grouping_free_pointer(struct grouping **grouping); /* for CLEANUP() */
 

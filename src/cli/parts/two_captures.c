@@ -29,7 +29,7 @@ static void show_progress(uint64_t left_ns)
 }
 
 /* Waits, a second at a time; an interrupt ends the waiting early. */
-bool two_captures_wait(uint64_t deadline_ns)
+bool two_captures_wait(uint64_t deadline_ns, bool shows_progress)
 {
 	sigset_t interrupt, old;
 	uint64_t now = clock_ns(CLOCK_BOOTTIME);
@@ -43,11 +43,13 @@ bool two_captures_wait(uint64_t deadline_ns)
 		uint64_t step = left % NS_PER_SECOND ? left % NS_PER_SECOND : NS_PER_SECOND;
 		struct timespec timeout = timespec_of_ns(step);
 
-		show_progress(left);
+		if (shows_progress)
+			show_progress(left);
 		is_enough = sigtimedwait(&interrupt, NULL, &timeout) == SIGINT;
 		now = clock_ns(CLOCK_BOOTTIME);
 	}
-	show_progress(0);
+	if (shows_progress)
+		show_progress(0);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	return is_enough;
 }
@@ -66,7 +68,7 @@ int two_captures_take(const struct capture_args *args, uint64_t wait_ns, struct 
 		return status;
 	if (__builtin_add_overflow(start_ns, wait_ns, &deadline_ns))
 		deadline_ns = UINT64_MAX;
-	two_captures_wait(deadline_ns);
+	two_captures_wait(deadline_ns, true);
 	return sampling_take(source.sampling, second, error);
 }
 

@@ -26,7 +26,10 @@ int two_captures_take(const struct capture_args *args, uint64_t wait_ns, struct 
 int two_captures_interval(const struct capture_args *args, uint64_t wait_ns, struct snapshot **ret,
 			  struct error *error);
 
-/* Waits until this time since boot.  Returns whether an interrupt ended it early. */
-bool two_captures_wait(uint64_t deadline_ns);
+/*
+ * Waits until this time since boot; with progress, a terminal on standard error says for how long.
+ * Returns whether an interrupt ended it early.
+ */
+bool two_captures_wait(uint64_t deadline_ns, bool shows_progress);
 
 #endif

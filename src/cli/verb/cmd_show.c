@@ -10,6 +10,7 @@
 
 #include "analyze/group/forest.h"
 #include "analyze/group/group.h"
+#include "analyze/group/group_sorting.h"
 #include "analyze/group/group_tree.h"
 #include "analyze/group/selection.h"
 #include "analyze/verdict/losses.h"
@@ -20,7 +21,6 @@
 #include "cli/command.h"
 #include "cli/args/capture_args.h"
 #include "cli/args/grouping_args.h"
-#include "cli/parts/show_sort.h"
 #include "cli/parts/two_captures.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
@@ -93,7 +93,7 @@ struct request {
 	enum view_format format;
 	enum group_axis axis;
 	struct grouping_options grouping;
-	struct show_sort sort;
+	struct group_sorting sort;
 	struct snapshot_view view;
 };
 
@@ -177,7 +177,7 @@ static int parse_request(struct request *request, struct error *error)
 	if (status == 0)
 		status = parse_sections(request, error);
 	if (status == 0 && args.view.sort)
-		status = show_sort_parse(args.view.sort, &request->sort, error);
+		status = group_sorting_parse(args.view.sort, &request->sort, error);
 	if (status == 0)
 		status = parse_metrics(request, error);
 	for (size_t i = request->sort.count; i-- > 0 && status == 0;)
@@ -304,17 +304,6 @@ static int print_view(const struct request *request, const struct snapshot_view 
 	return -EINVAL;
 }
 
-static int group(const struct request *request, const struct snapshot *snapshot,
-		 struct grouping **ret)
-{
-	CLEANUP(census_free_pointer) struct census *census = NULL;
-	int status = census_new(request->axis, &request->grouping, &census);
-
-	if (status == 0)
-		status = census_add(census, snapshot);
-	return status < 0 ? status : grouping_new(snapshot, request->axis, census, ret);
-}
-
 /* People see the axis all as a tree, with sums; programs see its keys. */
 static int arrange_tree(struct snapshot_view *view, struct group_tree *tree)
 {
@@ -333,12 +322,12 @@ static int show(const struct request *request, const struct snapshot *snapshot)
 	CLEANUP(free_pointer) uint32_t *depths = NULL;
 	struct snapshot_view view = request->view;
 	struct group_sort usual;
-	int status = group(request, snapshot, &grouping);
+	int status = grouping_make(snapshot, request->axis, &request->grouping, &grouping);
 
 	if (status < 0)
 		return status;
 	usual = default_sort(snapshot, &view);
-	status = show_sort_apply(&request->sort, &usual, grouping);
+	status = group_sorting_apply(&request->sort, &usual, grouping);
 	if (status < 0)
 		return status;
 	if (args.forest)
@@ -374,7 +363,7 @@ static int show_again(struct request *request, struct error *error)
 	int status = 0;
 
 	while (status == 0 && !ferror(stdout) && (!args.count.given || shown < args.count.value)) {
-		if (shown++ && two_captures_wait(deadline_ns))
+		if (shown++ && two_captures_wait(deadline_ns, true))
 			break;
 		if (shown > 1 && request->format == FORMAT_TEXT)
 			putchar('\n');

@@ -250,6 +250,12 @@ int snapshot_note_text(struct snapshot *snapshot, enum sheet_id id, const char *
  */
 int snapshot_process_row(struct snapshot *snapshot, uint32_t process, uint32_t *ret_row);
 
+/*
+ * Gives a copy of the processes and tasks with their metrics, of the facts and of what the sources
+ * reported; sheets are left out.  The caller frees it.  0 or -ENOMEM.
+ */
+int snapshot_copy_tasks(const struct snapshot *snapshot, struct snapshot **ret);
+
 /* Drops the tasks for which keep[row] is 0, and processes that have no task left. */
 int snapshot_keep(struct snapshot *snapshot, const uint8_t *keep);
 

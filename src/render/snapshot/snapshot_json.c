@@ -163,6 +163,17 @@ static void write_groups(struct json *json, const struct snapshot_view *view)
 	table_clear(&rows.table);
 }
 
+void snapshot_json_groups(struct json *json, const struct snapshot_view *view)
+{
+	filter_json(json, &view->grouping->snapshot->filter);
+	write_absent(json, view);
+	json_member_string(json, "group_by", group_axis_name(view->grouping->axis));
+	if (view->grouping->axis == AXIS_THREAD)
+		write_threads(json, view);
+	else
+		write_groups(json, view);
+}
+
 void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 {
 	const struct snapshot *snapshot = view->grouping->snapshot;
@@ -178,13 +189,7 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 	write_sources(&json, snapshot);
 	json_key(&json, "capture");
 	capture_json(&json, snapshot);
-	filter_json(&json, &snapshot->filter);
-	write_absent(&json, view);
-	json_member_string(&json, "group_by", group_axis_name(view->grouping->axis));
-	if (view->grouping->axis == AXIS_THREAD)
-		write_threads(&json, view);
-	else
-		write_groups(&json, view);
+	snapshot_json_groups(&json, view);
 	if (view->sections) {
 		sheet_json_processes(&json, snapshot, view->sections);
 		sheet_json_cgroups(&json, snapshot, view->sections);

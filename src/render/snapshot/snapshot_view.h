@@ -108,6 +108,8 @@ int snapshot_text_print(const struct snapshot_view *view, const struct terminal 
 
 /* One JSON object; docs/json.md describes it. */
 void snapshot_json_print(const struct snapshot_view *view, FILE *out);
+/* Its members about tasks: what was filtered, why values are absent, and the groups or threads. */
+void snapshot_json_groups(struct json *json, const struct snapshot_view *view);
 
 /*
  * CSV: a header, then a line for each thread or group, or in the long layout for

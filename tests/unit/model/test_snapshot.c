@@ -376,6 +376,41 @@ static void a_note_is_in_the_only_row(void **state)
 	assert_int_equal(sheet->columns.count, 2);
 }
 
+static void a_copy_has_the_tasks_and_is_a_snapshot_of_its_own(void **state)
+{
+	struct snapshot *snapshot = *state, *copy;
+	struct task task = { .tid = 7 };
+	uint64_t value;
+	uint32_t row;
+
+	assert_int_equal(snapshot_process(snapshot, 7, &task.process), 0);
+	assert_int_equal(snapshot_intern(snapshot, "name", 4, &task.comm), 0);
+	assert_int_equal(snapshot_add_task(snapshot, &task, &row), 0);
+	assert_int_equal(snapshot_need_column(snapshot, METRIC_majflt), 0);
+	snapshot_set(snapshot, METRIC_majflt, row, 5);
+	assert_int_equal(snapshot_set_absent(snapshot, METRIC_minflt, "why"), 0);
+	assert_int_equal(snapshot_set_fact_text(snapshot, FACT_boot_id, "boot"), 0);
+	snapshot_source(snapshot, "stat")->reason = "denied";
+	assert_int_equal(snapshot_finish(snapshot), 0);
+	assert_int_equal(snapshot_copy_tasks(snapshot, &copy), 0);
+	snapshot_set(snapshot, METRIC_majflt, row, 6);
+	snapshot_free(snapshot);
+	*state = NULL;
+
+	assert_int_equal(copy->task_count, 1);
+	assert_true(snapshot_is_finished(copy));
+	assert_int_equal(snapshot_find_process(copy, 7), 0);
+	assert_string_equal(snapshot_text(copy, copy->tasks[0].comm), "name");
+	assert_true(snapshot_get(copy, METRIC_majflt, 0, &value));
+	assert_int_equal(value, 5);
+	assert_false(snapshot_get(copy, METRIC_minflt, 0, &value));
+	assert_string_equal(copy->columns[METRIC_minflt].absent, "why");
+	assert_string_equal(copy->facts[FACT_boot_id].text, "boot");
+	assert_string_equal(copy->sources[0].name, "stat");
+	assert_string_equal(copy->sources[0].reason, "denied");
+	snapshot_free(copy);
+}
+
 #define WITH_SNAPSHOT(test) cmocka_unit_test_setup_teardown(test, make_snapshot, free_snapshot)
 
 int main(void)
@@ -398,6 +433,7 @@ int main(void)
 		WITH_SNAPSHOT(a_source_has_one_report_and_the_table_has_an_end),
 		WITH_SNAPSHOT(a_process_has_one_row_of_readings),
 		WITH_SNAPSHOT(a_note_is_in_the_only_row),
+		WITH_SNAPSHOT(a_copy_has_the_tasks_and_is_a_snapshot_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

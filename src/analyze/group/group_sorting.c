@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/show_sort.h"
+#include "analyze/group/group_sorting.h"
 
 #include <errno.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static int parse_key(const char *spec, struct group_sort *ret, struct error *err
 	return 0;
 }
 
-int show_sort_parse(const char *list, struct show_sort *ret, struct error *error)
+int group_sorting_parse(const char *list, struct group_sorting *ret, struct error *error)
 {
 	CLEANUP(text_free) struct text key = { 0 };
 	int status = 0;
@@ -76,8 +76,8 @@ int show_sort_parse(const char *list, struct show_sort *ret, struct error *error
 	return status;
 }
 
-int show_sort_apply(const struct show_sort *sort, const struct group_sort *usual,
-		    struct grouping *grouping)
+int group_sorting_apply(const struct group_sorting *sort, const struct group_sort *usual,
+			struct grouping *grouping)
 {
 	int status = 0;
 

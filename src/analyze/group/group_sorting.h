@@ -7,8 +7,8 @@
  * A word is a metric, tasks or group, and a direction: the largest first, names
  * from a to z, unless it says otherwise.
  */
-#ifndef CLI_SHOW_SORT_H
-#define CLI_SHOW_SORT_H
+#ifndef ANALYZE_GROUP_SORTING_H
+#define ANALYZE_GROUP_SORTING_H
 
 #include <stddef.h>
 
@@ -18,16 +18,16 @@
 struct error;
 
 /* Later keys decide among groups that are equal so far. */
-struct show_sort {
+struct group_sorting {
 	struct group_sort keys[SORT_KEYS_MAX];
 	size_t count; /* 0: the usual order */
 };
 
 /* 0, or a negative errno with a sentence. */
-int show_sort_parse(const char *list, struct show_sort *ret, struct error *error);
+int group_sorting_parse(const char *list, struct group_sorting *ret, struct error *error);
 
 /* Sorts by the last key first, so that earlier ones decide.  0 or -ENOMEM. */
-int show_sort_apply(const struct show_sort *sort, const struct group_sort *usual,
-		    struct grouping *grouping);
+int group_sorting_apply(const struct group_sorting *sort, const struct group_sort *usual,
+			struct grouping *grouping);
 
 #endif
