@@ -188,6 +188,17 @@ report
 report none.jsonl
 report none.tscope
 show none.tscope
+top --count 3
+top --json --count 0
+top -n 5
+top -i 10ms
+top a b
+top a.tscope --store r.db
+top --store r.db --source bpf
+top --tree 0
+top --json -s policy
+top --json --filter 'pcom=a'
+top --json --at noon --store none.db
 show none.ctprof.zst
 show --root none
 capture --root none -o x.tscope

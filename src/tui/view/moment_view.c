@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "tui/view/moment_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/group/forest.h"
+#include "base/collection/array.h"
+#include "base/error.h"
+#include "model/snapshot/snapshot.h"
+#include "tui/moment/moment.h"
+
+void view_choice_usual(struct view_choice *choice)
+{
+	static const enum metric_id usual[] = {
+		METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_rss_bytes,   METRIC_state,
+		METRIC_nr_threads,  METRIC_read_bytes,	 METRIC_write_bytes,
+	};
+
+	choice->metrics = (struct selection){ 0 };
+	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
+		selection_add(&choice->metrics, usual[i]);
+}
+
+static int filter_tasks(struct moment_view *view, const struct moment *moment,
+			const struct filter *filter, struct error *error)
+{
+	int status;
+
+	if (!filter || filter_is_empty(filter))
+		return 0;
+	status = snapshot_copy_tasks(moment->tasks, &view->filtered);
+	return status < 0 ? status : filter_apply(filter, &view->filtered, 1, error);
+}
+
+static int arrange(struct moment_view *view, const struct snapshot *tasks,
+		   const struct view_choice *choice)
+{
+	const struct group_sort usual = { .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
+	int status = grouping_make(tasks, choice->axis, &choice->grouping, &view->grouping);
+
+	if (status == 0)
+		status = group_sorting_apply(&choice->sorting, &usual, view->grouping);
+	if (status == 0 && choice->is_forest && choice->axis == AXIS_PROCESS)
+		status = forest_order(view->grouping, &view->depths);
+	return status;
+}
+
+int moment_view_make(struct moment_view *ret, const struct moment *moment,
+		     const struct view_choice *choice, struct error *error)
+{
+	const struct snapshot *tasks;
+	int status;
+
+	*ret = (struct moment_view){ 0 };
+	status = filter_tasks(ret, moment, choice->filter, error);
+	tasks = ret->filtered ? ret->filtered : moment->tasks;
+	if (status == 0)
+		status = arrange(ret, tasks, choice);
+	if (status < 0)
+		return error_set(error, status, "cannot show it: %s", strerror(-status));
+	ret->view = (struct snapshot_view){
+		.grouping = ret->grouping,
+		.metrics = choice->metrics,
+		.depths = ret->depths,
+		.limit = choice->limit,
+	};
+	return 0;
+}
+
+void moment_view_clear(struct moment_view *view)
+{
+	grouping_free(view->grouping);
+	snapshot_free(view->filtered);
+	free(view->depths);
+	*view = (struct moment_view){ 0 };
+}
