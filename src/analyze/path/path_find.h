@@ -35,7 +35,7 @@ int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_
 		       uint64_t end_ns, struct critical_path *ret);
 
 /*
- * Whose path is of interest: that of the process's main thread, with two exceptions, for which
+ * Whose path is of interest: that of the process's main thread, with three exceptions, for which
  * *ret_of_busiest is set.
  *
  *  - Nobody started the process for us (`is_attached`), and its main thread spent nearly all the time
@@ -43,6 +43,8 @@ int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_
  *    for a child or thread that did not end, any that does not wait for another one.
  *  - It naps again and again, and another worked for most of the time: the one that worked most.  What
  *    a thread polls for is not visible, but that is what it is most likely to be.
+ *  - It waited all the time for bytes of a pipe or socket that did not come, and another worked for
+ *    most of the time: likewise.  Who will write them is not visible before they come.
  *
  * Returns 0, -ESRCH or -ENOMEM.
  */

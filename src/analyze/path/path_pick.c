@@ -19,7 +19,7 @@
 #define NAP_NS 100000000
 #define NAPS_LEAST 10
 #define NAPS_SHARE 0.5
-/* For so much of the time another must have worked, for a thread that naps to have waited for it. */
+/* For so much of the time another must have worked, for one that naps or reads to have waited for it. */
 #define WORKER_SHARE 0.5
 
 struct use {
@@ -29,6 +29,7 @@ struct use {
 	uint64_t clock_ns; /* of them: sleeps, and conditions that nobody signalled */
 	uint64_t nap_ns, naps;
 	uint64_t cost_ns; /* waits that cost time and that no member ended */
+	uint64_t open_ns; /* of them: for somebody's bytes that have not come yet */
 	uint64_t work_ns; /* CPU, the queue for one, and waits of cost_ns that are over */
 };
 
@@ -85,6 +86,8 @@ static void add_step(struct use *use, const struct window *window, const struct 
 	use->cost_ns += ns;
 	if (step_wake_ns(step) < window->end_ns)
 		use->work_ns += ns;
+	else if (step->reason == WAIT_PIPE || step->reason == WAIT_NETWORK)
+		use->open_ns += ns;
 }
 
 static struct use use_of(const struct path_index *index, uint32_t place,
@@ -199,6 +202,13 @@ static uint32_t pick(struct choice *choice, bool is_attached)
 	return choice->first->serial;
 }
 
+/* Whether it only looks for, or waits for, what others have not done yet. */
+static bool waits_for_others(const struct choice *choice, const struct use *use)
+{
+	return (use->naps >= NAPS_LEAST && is_most_of(choice, use->nap_ns, NAPS_SHARE)) ||
+	       is_most_of(choice, use->open_ns, IDLE_SHARE);
+}
+
 static uint32_t pick_worker(struct choice *choice, uint32_t picked)
 {
 	const struct timeline *timeline = choice->index->timeline;
@@ -206,7 +216,7 @@ static uint32_t pick_worker(struct choice *choice, uint32_t picked)
 	struct use use =
 		use_of(choice->index, (uint32_t)(thread - timeline->threads), &choice->window);
 
-	if (use.naps < NAPS_LEAST || !is_most_of(choice, use.nap_ns, NAPS_SHARE))
+	if (!waits_for_others(choice, &use))
 		return picked;
 	choice->first = thread;
 	choice->least = (double)use.work_ns;

@@ -323,12 +323,44 @@ static void test_pick_who_works_while_the_first_naps(void **state)
 	assert_int_equal(pick_beside_naps(9, 40000, 390000), 1);  /* too few */
 }
 
+/* The first thread waits until a millisecond; the other works for so long of it. */
+static uint32_t pick_beside_reader(uint8_t reason, uint64_t from_us, uint64_t wake_us,
+				   uint64_t worked_us)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	uint32_t serial;
+	bool of_busiest;
+
+	add_thread(scene, 1, 0, 0, 0, "parent");
+	add_thread(scene, 2, 0, 1, 0, "child");
+	WAITS(scene, 1, from_us, wake_us, .reason = reason);
+	WAITS(scene, 2, worked_us, 1000, .reason = WAIT_TIMER);
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
+					  &serial, &of_busiest),
+			 0);
+	assert_int_equal(of_busiest, serial == 2);
+	return serial;
+}
+
+/* Nobody knows yet who will write what it reads. */
+static void test_pick_who_works_while_the_first_reads(void **state)
+{
+	(void)state;
+	assert_int_equal(pick_beside_reader(WAIT_PIPE, 50, 1000, 500), 2);
+	assert_int_equal(pick_beside_reader(WAIT_NETWORK, 50, 1000, 500), 2);
+	assert_int_equal(pick_beside_reader(WAIT_DISK, 50, 1000, 500), 1);
+	assert_int_equal(pick_beside_reader(WAIT_PIPE, 51, 1000, 500), 1); /* it did more */
+	assert_int_equal(pick_beside_reader(WAIT_PIPE, 20, 999, 500), 1);  /* somebody else wrote */
+	assert_int_equal(pick_beside_reader(WAIT_PIPE, 50, 1000, 499), 1); /* the other slept */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pick_goes_through_those_who_wait_for_children),
 		cmocka_unit_test(test_pick_passes_over_house_keepers),
 		cmocka_unit_test(test_pick_who_works_while_the_first_naps),
+		cmocka_unit_test(test_pick_who_works_while_the_first_reads),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_unknown_threads),
 		cmocka_unit_test(test_short_times_beyond_the_time),
