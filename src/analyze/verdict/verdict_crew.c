@@ -77,8 +77,8 @@ static int add_thread(void *context, const struct tree_process *process,
 
 	(void)process;
 	walk->crew->open += open;
-	if (thread->now.reason == WAIT_CONDITION)
-		walk->crew->open_conditions += open;
+	if (thread->now.reason == WAIT_CONDITION && thread->key.tid == walk->run->path.thread.tid)
+		walk->crew->open_condition = open;
 	if (open > 0 && is_accepting(&thread->now))
 		walk->crew->open_accepts += open;
 	walk->crew->is_traced |= thread->now.state == 't';
@@ -110,6 +110,24 @@ static bool waits_for_busiest(const struct walk *walk, const struct tree_thread 
 	return false;
 }
 
+/* How much of a name is not a number at its end: "worker-1" and "worker-2" do the same. */
+static size_t kind_length(const char *name)
+{
+	size_t length = strlen(name);
+
+	while (length && name[length - 1] >= '0' && name[length - 1] <= '9')
+		length--;
+	return length;
+}
+
+static bool is_same_kind(const char *one, const char *other)
+{
+	size_t length = kind_length(one);
+
+	return length ? length == kind_length(other) && strncmp(one, other, length) == 0 :
+			strcmp(one, other) == 0;
+}
+
 /* Adds the work of threads that do the same as the busiest one, or that go on only with it. */
 static int add_other(void *context, const struct tree_process *process,
 		     const struct tree_thread *thread)
@@ -121,7 +139,7 @@ static int add_other(void *context, const struct tree_process *process,
 	(void)process;
 	if (thread->key.pid != busiest->pid || thread->key.tid == busiest->tid)
 		return 0;
-	if (!(is_worker && strcmp(thread->comm, walk->crew->name) == 0) &&
+	if (!(is_worker && is_same_kind(thread->comm, walk->crew->name)) &&
 	    !waits_for_busiest(walk, thread))
 		return 0;
 	walk->lives += (double)amounts_get(&thread->amounts, AMOUNT_wall_time_ns) -

@@ -171,7 +171,7 @@ static void take_timed_waits(struct verdict_facts *facts)
 {
 	double ns = facts->wait[WAIT_CONDITION];
 
-	if (facts->path && facts->crew.open_conditions < ns / 2)
+	if (facts->path && facts->crew.open_condition < ns / 2)
 		facts->timed = ns;
 }
 

@@ -90,7 +90,7 @@ struct crew {
 	double kept_out;	      /* 0 to 1: how long the others are blocked on locks */
 	bool has_collectors;	      /* threads that do nothing but collect garbage */
 	double open;		      /* waits in calls that had not returned at the end */
-	double open_conditions;	      /* those on conditions */
+	double open_condition;	      /* that of the path's thread on a condition */
 	double open_accepts;	      /* those in accept() */
 	bool is_traced;		      /* one is stopped by its tracer at the end */
 };
@@ -145,7 +145,7 @@ struct verdict_facts {
 	double unexplained; /* waits without a reason, lost events, or nothing was measured */
 	double queue;
 	double quota;	  /* of it: because of cpu.max */
-	double queue_own; /* the tree itself had the CPU */
+	double queue_own; /* the tree itself had the CPU, or wanted it too often */
 	double starved;	  /* others had it, or the hypervisor */
 	double stolen;	  /* the part of `starved` in which the hypervisor had it */
 	double shared;	  /* others had it, no more than is usual on a machine with others */
@@ -165,6 +165,7 @@ struct verdict_facts {
 	double map_wait; /* the part of wait[WAIT_MEMORY] that its own mapping calls explain */
 	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
 	double forking; /* 0 to 1: the part of on_cpu that is starting short processes */
+	double started; /* so many of them are on the path, at least */
 };
 
 /* Whether what it waits for is mainly another thread that wakes it, rather than events. */

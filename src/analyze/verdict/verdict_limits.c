@@ -23,6 +23,11 @@
  */
 #define IN_TURN 2.0
 /*
+ * Each start of a process is two turns in the queue, its own and its parent's, each for the time slice
+ * of another (3 to 4 ms).  Up to so much of a queue behind others comes with the start itself.
+ */
+#define START_QUEUE_NS 8e6
+/*
  * On a machine that is shared with others, some time in the queue behind them is usual, and says
  * less about a program than what it does with the rest.  From this share of all time on it is what
  * the program mainly does.
@@ -90,6 +95,31 @@ static double stolen_part(const struct verdict_facts *facts)
 	return share_of(stolen, stolen + number(&around->host_busy_ns));
 }
 
+/*
+ * Its own threads stand in each other's way only as far as they would with the CPUs that others use
+ * as well: so many of those in the queue would not be there.
+ */
+static void blame_others(struct verdict_facts *facts)
+{
+	const struct run_limits *around = &facts->run->limits;
+	double others = at_least_0(number(&around->host_busy_ns) - facts->sums.on_cpu);
+	double ns = facts->queue_own * share_of(others, facts->sums.run_queue);
+
+	facts->queue_own -= ns;
+	facts->starved += ns;
+}
+
+/* A storm would wait for fewer turns of others if it started fewer processes. */
+static void blame_starts(struct verdict_facts *facts)
+{
+	double ns = facts->starved * facts->forking;
+
+	if (facts->starved > START_QUEUE_NS * facts->started)
+		return;
+	facts->starved -= ns;
+	facts->queue_own += ns;
+}
+
 /* Says who had the CPU while the run waited for one. */
 static void divide_queue(struct verdict_facts *facts)
 {
@@ -100,6 +130,9 @@ static void divide_queue(struct verdict_facts *facts)
 	if (!facts->path) {
 		facts->queue_own = own_queue(facts);
 		facts->starved = facts->queue - facts->queue_own;
+	} else {
+		blame_others(facts);
+		blame_starts(facts);
 	}
 	left = rest * (1 - stolen_part(facts));
 	facts->stolen = facts->queue * (rest - left);
@@ -176,9 +209,9 @@ static void take_pressure(struct verdict_facts *facts)
 }
 
 /* The part of the computing on the path that many processes did, little each. */
-static double short_processes(const struct verdict_facts *facts)
+static double short_processes(struct verdict_facts *facts)
 {
-	double ns = 0, processes = 0;
+	double ns = 0;
 
 	for (size_t i = 0; i < facts->path->parts.count; i++) {
 		const struct path_part *part = &facts->path->parts.data[i];
@@ -187,9 +220,9 @@ static double short_processes(const struct verdict_facts *facts)
 		    (double)part->ns > FORK_CPU_NS * (double)part->processes)
 			continue;
 		ns += (double)part->ns;
-		processes = greater(processes, (double)part->processes);
+		facts->started = greater(facts->started, (double)part->processes);
 	}
-	return processes < FORKS_MIN ? 0 : share_of(ns, facts->on_cpu);
+	return facts->started < FORKS_MIN ? 0 : share_of(ns, facts->on_cpu);
 }
 
 static void take_forks(struct verdict_facts *facts)

@@ -24,6 +24,12 @@
 #define SERIAL_VIA 0.4
 #define SERIAL_HELD_UP 0.35
 /*
+ * And few want a CPU: who got the lock waits in the queue for the thread that gave it away, and for the
+ * next one that tries to get it.  For how many times the computing the queue behind its own threads
+ * is longer, so many stand there, and locks only change hands as slowly as their holders get a CPU.
+ */
+#define SERIAL_QUEUE 2.0
+/*
  * A lock that is not fair leaves most of the work to one thread, which hardly waits.  The others are not
  * done early: they are blocked on locks for the first share of their time, and all together do not
  * compute for more than the second, which is that of one thread and what they do without the lock.  Of
@@ -167,9 +173,14 @@ static double contended_ns(const struct verdict_facts *facts)
 	return ns;
 }
 
+static bool is_crowded(const struct verdict_facts *facts)
+{
+	return facts->queue_own > SERIAL_QUEUE * facts->on_cpu;
+}
+
 static bool is_serialised(const struct verdict_facts *facts)
 {
-	return contended_ns(facts) >= SERIAL_VIA * facts->on_cpu &&
+	return !is_crowded(facts) && contended_ns(facts) >= SERIAL_VIA * facts->on_cpu &&
 	       facts->crew.held_up >= SERIAL_HELD_UP;
 }
 
@@ -274,7 +285,7 @@ static const struct path_part *find_busiest(const struct verdict_facts *facts)
 
 bool verdict_is_kept_out(const struct verdict_facts *facts)
 {
-	return facts->crew.kept_out >= KEPT_OUT && !is_serialised(facts) &&
+	return facts->crew.kept_out >= KEPT_OUT && !is_crowded(facts) && !is_serialised(facts) &&
 	       facts->crew.busiest_ns + facts->crew.others_ns <= ONE_AT_A_TIME * facts->wall;
 }
 

@@ -60,6 +60,70 @@ static void queue_behind_the_holder_is_part_of_being_serialised(void **state)
 	assert_cause(run, CAUSE_SERIALISED);
 }
 
+/* A thread that has the lock but no CPU holds the others up: they are too many for the CPUs. */
+static void a_crowd_for_a_cpu_is_not_serialised_by_the_lock_that_it_takes(void **state)
+{
+	static const struct {
+		double queue;
+		bool is_kept_out;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 2000, false, CAUSE_SERIALISED },
+		{ 2001, false, CAUSE_OVERSUBSCRIBED },
+		{ 2000, true, CAUSE_SERIALISED },
+		{ 2001, true, CAUSE_OVERSUBSCRIBED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		double via = scenes[i].is_kept_out ? 0 : 1000;
+		enum wait_reason reason = scenes[i].is_kept_out ? WAIT_LOCK : WAIT_CONDITION;
+		RUN(3000);
+
+		for (int k = 1; k <= 4; k++)
+			THREAD(.pid = 10, .tid = 10 + k, .on_cpu = 250, .run_queue = 2000,
+			       .waits = { { reason, 750, 90, 0 } });
+		PART(via, .kind = PATH_CPU, .via = WAIT_LOCK, .thread = "worker");
+		PART(1000 - via, .kind = PATH_CPU, .via = WAIT_CHILD, .thread = "worker");
+		PART(scenes[i].queue, .kind = PATH_RUN_QUEUE, .via = WAIT_LOCK,
+		     .by_tree_ns = hand_ns(scenes[i].queue));
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
+static void uneven_named(struct run *run, const char *heavy, const char *light)
+{
+	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1000, 2, 0 } });
+	THREAD(.pid = 10, .tid = 11, .comm = heavy, .on_cpu = 900);
+	THREAD(.pid = 10, .tid = 12, .comm = light, .on_cpu = 50);
+	hand_part(run, 900, &(struct path_part){ .kind = PATH_CPU, .via = WAIT_CHILD });
+	PART(100, .kind = PATH_CPU);
+	snprintf(run->path.parts.data[0].thread, TREE_COMM_SIZE, "%s", heavy);
+}
+
+static void threads_whose_names_differ_by_a_number_do_the_same(void **state)
+{
+	static const struct {
+		const char *heavy, *light;
+		enum run_cause cause;
+	} scenes[] = {
+		{ "Thread-0", "Thread-11", CAUSE_IMBALANCE },
+		{ "worker", "worker2", CAUSE_IMBALANCE },
+		{ "7", "7", CAUSE_IMBALANCE },
+		{ "7", "8", CAUSE_CPU }, /* nothing but a number is no kind */
+		{ "Thread-0", "Thread-x", CAUSE_CPU },
+		{ "reader-1", "writer-1", CAUSE_CPU },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		uneven_named(run, scenes[i].heavy, scenes[i].light);
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
 static void uneven(struct run *run, double heavy, double light)
 {
 	THREAD(.pid = 10, .waits = { { WAIT_CHILD, 1000, 2, 0 } });
@@ -243,6 +307,8 @@ int main(void)
 		cmocka_unit_test(one_at_a_time_is_serialised),
 		cmocka_unit_test(the_off_cpu_analysis_of_one_at_a_time_is_of_locks),
 		cmocka_unit_test(queue_behind_the_holder_is_part_of_being_serialised),
+		cmocka_unit_test(a_crowd_for_a_cpu_is_not_serialised_by_the_lock_that_it_takes),
+		cmocka_unit_test(threads_whose_names_differ_by_a_number_do_the_same),
 		cmocka_unit_test(one_worker_with_twice_the_work_of_the_others_is_an_imbalance),
 		cmocka_unit_test(who_is_kept_out_by_a_lock_is_not_done_early),
 		cmocka_unit_test(who_never_gets_a_lock_may_have_nothing_to_do),

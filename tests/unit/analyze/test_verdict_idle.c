@@ -131,11 +131,28 @@ static void whom_a_thread_waits_for_to_wake_it_is_not_known(void **state)
 	assert_non_null(strstr(verdict.evidence[0], "for work or for a lock"));
 }
 
+/* Sleeps of Java, beside threads that nobody wakes: only its own last wait may go on for ever. */
+static void waits_with_a_time_limit_are_sleeps_whatever_others_wait_for(void **state)
+{
+	(void)state;
+	for (int longer = 0; longer < 2; longer++) {
+		RUN(1500);
+
+		THREAD(.pid = 10, .waits = { { WAIT_CONDITION, 749 + longer, 1, 0 } },
+		       .lives = true, .now_in = "futex");
+		THREAD(.pid = 10, .tid = 11, .waits = { { WAIT_CONDITION, 1500, 1, 0 } },
+		       .lives = true, .now_in = "futex");
+		PART(1500, .kind = WAIT_CONDITION);
+		assert_cause(run, longer ? CAUSE_POLL : CAUSE_SLEEP);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_that_polls_waits_for_its_server),
 		cmocka_unit_test(whom_a_thread_waits_for_to_wake_it_is_not_known),
+		cmocka_unit_test(waits_with_a_time_limit_are_sleeps_whatever_others_wait_for),
 		cmocka_unit_test(a_sleeper_is_idle),
 		cmocka_unit_test(a_shell_that_waits_for_a_sleeper_is_idle),
 		cmocka_unit_test(a_program_that_mostly_sleeps_is_idle_though_it_computes_at_times),

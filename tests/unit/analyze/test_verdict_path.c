@@ -157,6 +157,34 @@ static void queue_behind_its_own_tree_counts_from_three_tenths_on(void **state)
 	}
 }
 
+/* Two threads share the one CPU that others leave them, of two: alone, each would have its own. */
+static void threads_that_others_push_together_are_starved(void **state)
+{
+	static const struct {
+		uint64_t others_ms;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 0, CAUSE_OVERSUBSCRIBED },
+		{ 333, CAUSE_OVERSUBSCRIBED },
+		{ 334, CAUSE_CPU }, /* 600 ms less a third of them is less than it computes */
+		{ 833, CAUSE_CPU },
+		{ 834, CAUSE_RUN_QUEUE }, /* five sixths are half of the time */
+		{ 5000, CAUSE_RUN_QUEUE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 400, .run_queue = 500);
+		THREAD(.pid = 10, .tid = 11, .on_cpu = 400, .run_queue = 500);
+		PART(600, .kind = PATH_RUN_QUEUE, .by_tree_ns = hand_ns(600));
+		PART(400, .kind = PATH_CPU);
+		run->limits.host_busy_ns = KNOWN((800 + scenes[i].others_ms) * MS);
+		assert_cause(run, scenes[i].cause);
+	}
+}
+
 static void a_tree_with_too_many_threads_is_not_put_on_a_stranger(void **state)
 {
 	struct verdict verdict;
@@ -424,6 +452,7 @@ int main(void)
 		cmocka_unit_test(without_stolen_time_others_are_named),
 		cmocka_unit_test(queue_behind_others_does_not_hide_a_wait),
 		cmocka_unit_test(queue_behind_its_own_tree_counts_from_three_tenths_on),
+		cmocka_unit_test(threads_that_others_push_together_are_starved),
 		cmocka_unit_test(a_tree_with_too_many_threads_is_not_put_on_a_stranger),
 		cmocka_unit_test(a_quota_is_named_rather_than_who_ran_meanwhile),
 		cmocka_unit_test(a_client_that_polls_more_often_than_it_reads_waits_for_its_server),

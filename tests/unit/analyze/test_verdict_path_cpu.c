@@ -226,6 +226,23 @@ static void short_processes_make_a_storm(void **state)
 	}
 }
 
+/* Each start waits for a CPU twice, behind others: 8 ms are usual, more is want of a CPU. */
+static void a_storm_is_a_storm_too_where_others_want_the_cpus(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		double queue = 160 + more;
+		RUN(200 + more);
+
+		THREAD(.pid = 10, .comm = "sh");
+		for (int k = 1; k <= 20; k++)
+			THREAD(.pid = 10 + k, .comm = "true", .on_cpu = 2, .run_queue = 8);
+		PART(40, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "true", .processes = 20);
+		PART(queue, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(queue), .peer = "hog");
+		assert_cause(run, more ? CAUSE_RUN_QUEUE : CAUSE_FORK_STORM);
+	}
+}
+
 /* A few children at the start do not make what follows a storm. */
 static void a_program_that_computes_after_many_short_children_is_no_storm(void **state)
 {
@@ -253,6 +270,7 @@ int main(void)
 		cmocka_unit_test(calls_that_waited_for_a_child_are_not_in_vain),
 		cmocka_unit_test(the_kernel_computes_from_six_tenths_on),
 		cmocka_unit_test(short_processes_make_a_storm),
+		cmocka_unit_test(a_storm_is_a_storm_too_where_others_want_the_cpus),
 		cmocka_unit_test(a_program_that_computes_after_many_short_children_is_no_storm),
 		cmocka_unit_test(a_hundred_short_children_do_not_outweigh_a_sleep),
 	};
