@@ -28,9 +28,14 @@ int record_store_path(char ret[PATH_MAX])
 	return join(ret, getenv("HOME"), ".local/state/taskscope/recording.db");
 }
 
+int record_system_socket_path(char ret[PATH_MAX])
+{
+	return join(ret, "/run/taskscope", "taskscope.sock");
+}
+
 int record_socket_path(char ret[PATH_MAX])
 {
 	if (geteuid() == 0)
-		return join(ret, "/run/taskscope", "taskscope.sock");
+		return record_system_socket_path(ret);
 	return join(ret, getenv("XDG_RUNTIME_DIR"), "taskscope.sock");
 }

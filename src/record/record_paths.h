@@ -13,5 +13,7 @@
 /* 0, or -ENOENT where the environment names no such folder, -ENAMETOOLONG where it is too long. */
 int record_store_path(char ret[PATH_MAX]);
 int record_socket_path(char ret[PATH_MAX]);
+/* That of root's recorder. */
+int record_system_socket_path(char ret[PATH_MAX]);
 
 #endif

@@ -137,6 +137,16 @@ static void start_timers(struct recorder *recorder)
 	loop_add_timer(&recorder->loop, &recorder->end_due);
 }
 
+/* Whoever finds the store in use can ask there. */
+static int note_socket(struct recorder *recorder, struct error *error)
+{
+	const char *socket = recorder->options->socket;
+	CLEANUP(free_pointer) char *path = socket ? realpath(socket, NULL) : NULL;
+	int status = history_set_meta(recorder->history, "socket", path ? path : "", error);
+
+	return status < 0 ? status : history_commit(recorder->history, error);
+}
+
 /*
  * A store is begun only for what can be followed.  All else comes after it: whoever cannot have the
  * store must not disturb the one who does.
@@ -163,7 +173,7 @@ static int open_all(struct recorder *recorder, struct error *error)
 		status = job_tracker_open(recorder, &recorder->jobs, error);
 	if (status == 0 && options->socket)
 		status = recorder_serve(recorder, error);
-	return status;
+	return status == 0 ? note_socket(recorder, error) : status;
 }
 
 static void say_begin(struct recorder *recorder)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
+#include "record/job/job_marks.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "record/socket/server_request.h"
@@ -155,6 +156,9 @@ static const struct server_method methods[] = {
 	{ "stream", answer_stream, true },
 	{ "events", answer_events, false },
 	{ "context", answer_context, false },
+	{ "job_start", job_marks_start, false },
+	{ "job_step", job_marks_step, false },
+	{ "job_end", job_marks_end, false },
 	{ 0 },
 };
 

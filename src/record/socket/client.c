@@ -51,14 +51,52 @@ void client_close(struct client *client)
 	client->bytes = NULL;
 }
 
+/* The file goes with the first byte. */
+static ssize_t send_some(int socket, const char *bytes, size_t length, int file)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { .header = { .cmsg_len = CMSG_LEN(sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
+	struct iovec part = { (void *)bytes, length };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (file >= 0) {
+		memcpy(CMSG_DATA(&control.header), &file, sizeof(file));
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control.room);
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+int client_ask_with(struct client *client, const char *method, const char *parameters, int file,
+		    struct error *error)
+{
+	CLEANUP(text_free) struct text request = { 0 };
+	size_t sent = 0;
+
+	text_format(&request, "{\"id\":1,\"method\":\"%s\"%s%s}\n", method,
+		    parameters ? ",\"params\":" : "", parameters ? parameters : "");
+	if (request.failed)
+		return failed(error, -ENOMEM);
+	while (sent < request.length) {
+		ssize_t some = send_some(client->fd, request.data + sent, request.length - sent,
+					 sent ? -1 : file);
+
+		if (some < 0 && errno == EINTR)
+			continue;
+		if (some < 0)
+			return failed(error, -errno);
+		sent += (size_t)some;
+	}
+	return 0;
+}
+
 int client_ask(struct client *client, const char *method, struct error *error)
 {
-	char request[128];
-	int length = snprintf(request, sizeof(request), "{\"id\":1,\"method\":\"%s\"}\n", method);
-
-	if (send(client->fd, request, (size_t)length, MSG_NOSIGNAL) != length)
-		return failed(error, -EPIPE);
-	return 0;
+	return client_ask_with(client, method, NULL, -1, error);
 }
 
 static int receive(struct client *client)

@@ -24,6 +24,10 @@ void client_close(struct client *client);
 /* Sends a request without parameters. */
 int client_ask(struct client *client, const char *method, struct error *error);
 
+/* Sends one with parameters, a JSON object on one line, and with a file (-1: none). */
+int client_ask_with(struct client *client, const char *method, const char *parameters, int file,
+		    struct error *error);
+
 /*
  * Waits for the next line and gives it without its newline; it is valid until the next call.  0;
  * -ENODATA when the recorder closed the connection; or a negative errno with a sentence.

@@ -28,6 +28,7 @@ static void disconnect(struct connection *connection)
 	loop_remove_fd(connection->server->loop, &connection->output);
 	close_fd(&connection->fd);
 	close_fd(&connection->output_fd);
+	close_fd(&connection->client.file);
 	text_free(&connection->request);
 	text_free(&connection->backlog);
 	connection->request = connection->backlog = (struct text){ 0 };
@@ -158,6 +159,21 @@ static void answer(struct connection *connection, const struct server_method *me
 	connection_send(connection, reply, end_reply(reply, length));
 }
 
+static void refuse_method(struct connection *connection, const char *id)
+{
+	CLEANUP(text_free) struct text sentence = { 0 };
+	const struct server_method *methods = connection->server->methods;
+
+	text_append_string(&sentence, "there is no such method; there are ");
+	for (size_t i = 0; methods[i].name; i++)
+		text_format(&sentence, "%s%s",
+			    i == 0		? "" :
+			    methods[i + 1].name ? ", " :
+						  " and ",
+			    methods[i].name);
+	send_error(connection, id, text_string(&sentence));
+}
+
 static void take_request(struct connection *connection, const char *line, size_t length)
 {
 	struct server_request *request = NULL;
@@ -172,8 +188,7 @@ static void take_request(struct connection *connection, const char *line, size_t
 	if (method)
 		answer(connection, method, request);
 	else
-		send_error(connection, server_request_id(request),
-			   "there is no such method; there are latest, stream, events and context");
+		refuse_method(connection, server_request_id(request));
 	server_request_free(request);
 }
 
@@ -211,8 +226,10 @@ static void work(void *context)
 	size_t length;
 	char *line = connection ? connection_line(connection, &length) : NULL;
 
-	if (line)
+	if (line) {
 		take_request(connection, line, length);
+		close_fd(&connection->client.file);
+	}
 	free(line);
 	server->rest_end_ns =
 		monotonic_ns() + REST_FACTOR * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
@@ -297,6 +314,8 @@ static void take_client(void *context)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0) {
 		client = (struct server_client){
 			.uid = peer.uid,
+			.pid = peer.pid,
+			.file = -1,
 			.sees_all = peer.uid == 0 || peer.uid == geteuid(),
 		};
 		connection = find_place(server, &client, &reason);
@@ -319,8 +338,9 @@ int server_open(struct loop *loop, const char *path, const struct server_method 
 	server->fd = -1;
 	server->address.sun_family = AF_UNIX;
 	for (size_t i = 0; i < SERVER_CLIENTS; i++)
-		server->connections[i] =
-			(struct connection){ .server = server, .fd = -1, .output_fd = -1 };
+		server->connections[i] = (struct connection){
+			.server = server, .fd = -1, .output_fd = -1, .client.file = -1
+		};
 	if (strlen(path) >= sizeof(server->address.sun_path)) {
 		free(server);
 		return error_set(error, -ENAMETOOLONG, "the name of the socket is too long: '%s'",

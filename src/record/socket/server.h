@@ -42,7 +42,9 @@ struct server_request;
 
 struct server_client {
 	uid_t uid;
+	pid_t pid;     /* who connected; 0: not known here */
 	bool sees_all; /* root, or the user that records */
+	int file;      /* one that came with the request; -1: none */
 };
 
 /*

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 
 void connection_flush(struct connection *connection)
@@ -64,10 +66,44 @@ void connection_send(struct connection *connection, const char *bytes, size_t le
 	connection_flush(connection);
 }
 
+/* Keeps the last file that came with the bytes. */
+static void take_files(struct connection *connection, struct msghdr *message)
+{
+	for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part;
+	     part = CMSG_NXTHDR(message, part)) {
+		size_t size = part->cmsg_len - CMSG_LEN(0);
+
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; at + sizeof(int) <= size; at += sizeof(int)) {
+			close_fd(&connection->client.file);
+			memcpy(&connection->client.file, CMSG_DATA(part) + at, sizeof(int));
+		}
+	}
+}
+
+static ssize_t receive(struct connection *connection, char *bytes, size_t capacity)
+{
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part = { bytes, capacity };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control.room) };
+	ssize_t got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (got >= 0)
+		take_files(connection, &message);
+	return got;
+}
+
 bool connection_receive(struct connection *connection)
 {
 	char bytes[4096];
-	ssize_t got = recv(connection->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+	ssize_t got = receive(connection, bytes, sizeof(bytes));
 
 	if (got < 0)
 		return errno == EAGAIN || errno == EINTR;

@@ -69,19 +69,19 @@ const char *server_request_id(const struct server_request *request)
 	return request->id;
 }
 
-static const json_t *parameter(const struct server_request *request, const char *name)
+const json_t *server_request_parameter(const struct server_request *request, const char *name)
 {
 	return json_object_get(json_object_get(request->object, "params"), name);
 }
 
 int64_t server_request_number(const struct server_request *request, const char *name)
 {
-	return json_integer_value(parameter(request, name));
+	return json_integer_value(server_request_parameter(request, name));
 }
 
 int server_request_pid(const struct server_request *request, int32_t *ret, struct error *error)
 {
-	const json_t *pid = parameter(request, "pid");
+	const json_t *pid = server_request_parameter(request, "pid");
 	int64_t number = json_integer_value(pid);
 
 	if (pid && (!json_is_integer(pid) || number < 0 || number > INT32_MAX))
@@ -92,5 +92,5 @@ int server_request_pid(const struct server_request *request, int32_t *ret, struc
 
 const char *server_request_text(const struct server_request *request, const char *name)
 {
-	return json_string_value(parameter(request, name));
+	return json_string_value(server_request_parameter(request, name));
 }

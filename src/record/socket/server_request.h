@@ -23,6 +23,9 @@ const char *server_request_id(const struct server_request *request);
 int64_t server_request_number(const struct server_request *request, const char *name);
 /* The process that is asked for, 0 for all; or -EINVAL where `pid` can be no process. */
 int server_request_pid(const struct server_request *request, int32_t *ret, struct error *error);
+/* As jansson has it; NULL when it is missing. */
+const struct json_t *server_request_parameter(const struct server_request *request,
+					      const char *name);
 const char *server_request_text(const struct server_request *request, const char *name);
 
 #endif

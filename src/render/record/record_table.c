@@ -15,11 +15,6 @@
 #include "model/record/life_event.h"
 #include "render/table/table.h"
 
-/* clang-format off */
-/* People read local time; programs get nanoseconds. */
-#define TIME_COLUMNS(title_, id_) { .title = title_ }, { .id = id_ }
-/* clang-format on */
-
 void record_append_time(struct text *out, uint64_t unix_ns)
 {
 	time_t seconds = (time_t)(unix_ns / NS_PER_SECOND);
@@ -33,7 +28,7 @@ void record_append_time(struct text *out, uint64_t unix_ns)
 		text_format(out, "%lld", (long long)seconds);
 }
 
-static void put_time(struct table *table, uint64_t unix_ns)
+void record_put_time(struct table *table, uint64_t unix_ns)
 {
 	if (table_is_for_people(table)) {
 		record_append_time(put_begin(table), unix_ns);
@@ -45,7 +40,7 @@ static void put_time(struct table *table, uint64_t unix_ns)
 }
 
 static const struct table_column event_table[] = {
-	TIME_COLUMNS("time", "ts_ns"),
+	RECORD_TIME_COLUMNS("time", "ts_ns"),
 	{ "event", TABLE_LEFT, .id = "kind" },
 	{ "pid", TABLE_RIGHT, .id = "pid", .unit = UNIT_ID },
 	{ "parent", TABLE_RIGHT, 3, .id = "ppid", .unit = UNIT_ID },
@@ -124,7 +119,7 @@ void put_event(struct table *table, const struct life_event *event)
 	bool is_exit = event->kind == LIFE_EXIT && event->present & LIFE_HAS_STATUS;
 	bool is_signal = is_exit ? WIFSIGNALED(event->status) : event->signal != 0;
 
-	put_time(table, event->unix_ns);
+	record_put_time(table, event->unix_ns);
 	put_string(table, life_kind_names[event->kind]);
 	put_known(table, event->task.pid, (uint64_t)event->task.pid);
 	put_known(table, event->parent_pid, (uint64_t)event->parent_pid);
@@ -219,7 +214,7 @@ static const char *const host_titles[HOST_VALUE_COUNT] = {
 void sample_columns(struct table *table, const enum host_value *values, size_t count,
 		    bool has_scope)
 {
-	static const struct table_column time_columns[] = { TIME_COLUMNS("time", "ts_ns") };
+	static const struct table_column time_columns[] = { RECORD_TIME_COLUMNS("time", "ts_ns") };
 
 	table_add_columns(table, time_columns, ARRAY_SIZE(time_columns));
 	if (has_scope)
@@ -242,7 +237,7 @@ void sample_columns(struct table *table, const enum host_value *values, size_t c
 void put_sample(struct table *table, const struct host_sample *sample,
 		const enum host_value *values, size_t count, bool has_scope)
 {
-	put_time(table, sample->unix_ns);
+	record_put_time(table, sample->unix_ns);
 	if (has_scope)
 		put_string(table, sample->scope);
 	for (size_t i = 0; i < count; i++) {

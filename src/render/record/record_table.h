@@ -19,6 +19,12 @@ struct text;
 /* "2026-11-17 10:04:31", in local time. */
 void record_append_time(struct text *out, uint64_t unix_ns);
 
+/* clang-format off */
+/* Two columns of a time: people read local time, programs get nanoseconds. */
+#define RECORD_TIME_COLUMNS(title_, id_) { .title = title_ }, { .id = id_ }
+/* clang-format on */
+void record_put_time(struct table *table, uint64_t unix_ns);
+
 void event_columns(struct table *table);
 void put_event(struct table *table, const struct life_event *event);
 /* The same as one line for people. */

@@ -115,7 +115,7 @@ struct history_span {
 
 /* From the earliest tick or minute to the tick that was added last; false when there is none. */
 bool history_extent(struct history *history, struct history_span *ret);
-/* When the newest that it has was recorded: a tick, an event, a look at activity; 0: nothing. */
+/* When the newest that it has was recorded (a tick, an event, activity, a job); 0: nothing. */
 uint64_t history_end(struct history *history);
 
 /*

@@ -40,6 +40,7 @@ uint64_t history_end(struct history *history)
 		"SELECT ts_ns FROM ticks ORDER BY id DESC LIMIT 1",
 		"SELECT ts_ns FROM events ORDER BY id DESC LIMIT 1",
 		"SELECT max(ts_ns) FROM activity_walks",
+		"SELECT max(coalesce(end_ns, 0), begin_ns) FROM jobs ORDER BY id DESC LIMIT 1",
 	};
 	struct error ignored = { 0 };
 	int64_t end = 0;

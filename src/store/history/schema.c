@@ -42,6 +42,8 @@ static const struct {
 	{ "job_steps", "begin_boottime_ns", "INTEGER" },
 	{ "job_steps", "duration_ns", "INTEGER" },
 	{ "job_steps", "memory", "TEXT" },
+	{ "job_steps", "pid", "INTEGER" },
+	{ "job_steps", "start_time_ns", "INTEGER" },
 	{ "processes", "job", "INTEGER" },
 	{ "processes", "job_step", "TEXT" },
 #define JOB_VALUE(id, ...) { "jobs", #id, "REAL" }, { "job_steps", #id, "REAL" },

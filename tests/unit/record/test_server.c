@@ -169,8 +169,8 @@ static void a_failure_is_an_error_and_no_result(void **state)
 	exchange("{\"id\":1,\"method\":\"echo\"}\n",
 		 "{\"id\":1,\"error\":\"there is no \\\"text\\\"\"}\n");
 	exchange("{\"id\":2,\"method\":\"sing\"}\n",
-		 "{\"id\":2,\"error\":\"there is no such method; there are latest, stream, events "
-		 "and context\"}\n");
+		 "{\"id\":2,\"error\":\"there is no such method; there are echo, long and "
+		 "stream\"}\n");
 	exchange("[1,2]\n",
 		 "{\"id\":null,\"error\":\"a request is one line with a JSON object that has a "
 		 "method\"}\n");

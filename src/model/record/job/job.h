@@ -107,6 +107,7 @@ struct job_step {
 	const char *name; /* a number, mostly */
 	uint64_t begin_unix_ns, end_unix_ns;
 	uint64_t begin_boottime_ns, duration_ns; /* as those of the job */
+	struct task_key root; /* of a step that is a process and all that it forks; all 0: none */
 	enum job_outcome outcome;
 	struct job_figures figures;
 	enum job_memory memory;

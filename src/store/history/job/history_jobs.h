@@ -33,6 +33,9 @@ int history_put_job_run(struct history *history, uint64_t job, const char *step,
 			size_t size, struct error *error);
 int history_put_pattern(struct history *history, const struct pattern *pattern,
 			struct error *error);
+/* What limited the job, or its step (NULL: the whole job). */
+int history_put_job_details(struct history *history, uint64_t job, const char *step,
+			    const char *details, struct error *error);
 /* The process, which a tick has seen, belongs to that job and step (NULL: none). */
 int history_put_process_job(struct history *history, const char *boot_id,
 			    const struct task_key *process, uint64_t job, const char *step,

@@ -15,9 +15,10 @@
 	"j.id, name, j.begin_ns, end_ns, outcome, exit_status, pid, start_time_ns, cgroup, uid, "  \
 	"cmd, boot_id, begin_boottime_ns, duration_ns, steps, watched, absent, details, memory"
 #define STEP_COLUMNS                                                                               \
-	"job, step, begin_ns, end_ns, outcome, begin_boottime_ns, duration_ns, details, memory"
+	"job, step, begin_ns, end_ns, outcome, begin_boottime_ns, duration_ns, pid, "              \
+	"start_time_ns, details, memory"
 #define EVENT_COLUMNS "job, step, ts_ns, kind, pid, start_time_ns, comm, details, context, count"
-enum { JOB_COLUMN_COUNT = 19, STEP_COLUMN_COUNT = 9 };
+enum { JOB_COLUMN_COUNT = 19, STEP_COLUMN_COUNT = 11 };
 
 /* The place of a text in a list of names, or `otherwise`. */
 static int find_name(const char *const *names, int count, const char *name, int otherwise)
@@ -167,7 +168,7 @@ int history_job_steps(struct history *history, uint64_t job, job_step_sink *sink
 	CLEANUP(statement_free) sqlite3_stmt *row = NULL;
 	CLEANUP(text_free) struct text sql = { 0 };
 	bool has_steps;
-	int status = begin_reading(history, "job_steps", "duration_ns", &has_steps, error);
+	int status = begin_reading(history, "job_steps", "pid", &has_steps, error);
 
 	if (!has_steps)
 		return status;
@@ -185,7 +186,8 @@ int history_job_steps(struct history *history, uint64_t job, job_step_sink *sink
 			.outcome = read_outcome(row, 4),
 			.begin_boottime_ns = column_number_or(row, 5, 0),
 			.duration_ns = column_number_or(row, 6, 0),
-			.details = column_text(row, 7),
+			.root = read_task(row, 7),
+			.details = column_text(row, 9),
 		};
 
 		step.memory = read_figures(row, STEP_COLUMN_COUNT - 1, &step.figures);

@@ -17,7 +17,7 @@ static const char *const job_columns[] = {
 	"duration_ns",	 "steps",    "watched", "absent",
 };
 static const char *const step_columns[] = {
-	"begin_ns", "end_ns", "outcome", "begin_boottime_ns", "duration_ns",
+	"begin_ns", "end_ns", "outcome", "begin_boottime_ns", "duration_ns", "pid", "start_time_ns",
 };
 
 static void append_insert(struct text *sql, const char *table, const char *const *columns,
@@ -187,6 +187,8 @@ static int write_step(struct history *history, enum statement_id id, const struc
 	bind_outcome(statement, &index, step->outcome);
 	bind_optional(statement, &index, step->begin_boottime_ns != 0, step->begin_boottime_ns);
 	bind_optional(statement, &index, step->duration_ns != 0, step->duration_ns);
+	bind_optional(statement, &index, step->root.pid != 0, (uint64_t)step->root.pid);
+	bind_optional(statement, &index, step->root.pid != 0, step->root.start_ns);
 	bind_text(statement, &index, step->details);
 	bind_figures(statement, &index, step->memory, &step->figures);
 	bind_number(statement, &index, step->job);
@@ -359,6 +361,23 @@ int history_put_process_job(struct history *history, const char *boot_id,
 	bind_number(statement, &index, (uint64_t)history_boot(history, boot_id, 0));
 	bind_number(statement, &index, (uint64_t)process->pid);
 	bind_number(statement, &index, process->start_ns);
+	return history_step(history, statement, error);
+}
+
+int history_put_job_details(struct history *history, uint64_t job, const char *step,
+			    const char *details, struct error *error)
+{
+	CLEANUP(statement_free) sqlite3_stmt *statement = NULL;
+	int status = history_begin(history, error), index = 0;
+
+	if (status < 0)
+		return status;
+	statement = database_prepare(
+		&history->database, step ? "UPDATE job_steps SET details=? WHERE job=? AND step=?" :
+					   "UPDATE jobs SET details=? WHERE id=? AND ? IS NULL");
+	bind_text(statement, &index, details);
+	bind_number(statement, &index, job);
+	bind_text(statement, &index, step);
 	return history_step(history, statement, error);
 }
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/job/job_marks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/cleanup.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "model/snapshot/snapshot.h"
+#include "record/job/job_store.h"
+#include "record/job/job_subject.h"
+#include "record/recorder_state.h"
+#include "record/socket/server.h"
+#include "store/snapshot_file.h"
+
+/* A mark that is being taken. */
+struct marking {
+	struct recorder *recorder;
+	struct job_mark *mark;
+	struct job_marked marked;
+	uint64_t steps; /* that the job has */
+	struct error *error;
+};
+
+#define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK)
+
+/*
+ * The file is of a stranger: only one that is in memory and that nobody can change any more can be
+ * read without waiting, and it must really be a run.
+ */
+static int read_run(int file, struct job_measured *ret, void **ret_bytes, struct error *error)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
+	struct stat found;
+	int status = 0;
+
+	if ((fcntl(file, F_GET_SEALS) & SEALS) != SEALS || fstat(file, &found) < 0 ||
+	    found.st_size <= 0 || (size_t)found.st_size > JOB_RUN_BYTES_MOST)
+		return error_set(error, -EINVAL,
+				 "a run comes as a sealed memfd of at most %zu bytes",
+				 JOB_RUN_BYTES_MOST);
+	*ret_bytes = malloc((size_t)found.st_size);
+	if (!*ret_bytes)
+		return error_set(error, -ENOMEM, "not enough memory");
+	if (file_read_at(file, 0, *ret_bytes, (size_t)found.st_size) != found.st_size)
+		return error_set(error, -EIO, "the run cannot be read");
+	status = snapshot_decode("the run", *ret_bytes, (size_t)found.st_size, &snapshot, error);
+	ret->run = *ret_bytes;
+	ret->run_size = (size_t)found.st_size;
+	return status;
+}
+
+static int start(struct marking *marking)
+{
+	const struct job_mark *mark = marking->mark;
+	struct job job = {
+		.name = mark->name,
+		.root = mark->root,
+		.cgroup = mark->cgroup,
+		.cmd = mark->cmd,
+		.watched = mark->watched,
+		.uid = mark->uid,
+		.steps = mark->steps,
+	};
+	int status = job_tracker_begin(marking->recorder->jobs, &job, mark->takes_children,
+				       marking->error);
+
+	marking->marked.job = job.id;
+	return status;
+}
+
+static int count_step(void *context, const struct job_step *step)
+{
+	struct marking *marking = context;
+
+	(void)step;
+	marking->steps++;
+	return 0;
+}
+
+static int step(struct marking *marking)
+{
+	const struct job_mark *mark = marking->mark;
+	int status = 0;
+
+	if (!mark->step)
+		status = history_job_steps(marking->recorder->history, marking->marked.job,
+					   count_step, marking, marking->error);
+	if (status < 0)
+		return status;
+	if (mark->step)
+		snprintf(marking->marked.step, JOB_NAME_SIZE, "%s", mark->step);
+	else
+		snprintf(marking->marked.step, JOB_NAME_SIZE, "%" PRIu64, marking->steps + 1);
+	return job_tracker_step(marking->recorder->jobs, marking->marked.job, marking->marked.step,
+				mark->root.pid ? &mark->root : NULL, marking->error);
+}
+
+static int end(struct marking *marking)
+{
+	struct history *history = marking->recorder->history;
+	const struct job_mark *mark = marking->mark;
+	const struct job_result result = {
+		.outcome = mark->outcome,
+		.has_status = mark->has_status,
+		.status = mark->status,
+		.figures = mark->is_measured ? &mark->measured.figures : NULL,
+		.memory = mark->measured.memory,
+	};
+	uint64_t job = marking->marked.job;
+	int status = mark->step ?
+			     job_tracker_end_step(marking->recorder->jobs, job, mark->step, &result,
+						  marking->error) :
+			     job_tracker_end(marking->recorder->jobs, job, &result, marking->error);
+
+	if (status == 0 && mark->measured.details)
+		status = history_put_job_details(history, job, mark->step, mark->measured.details,
+						 marking->error);
+	return status < 0 ? status :
+			    job_store_measured(history, job, mark->step, &mark->measured,
+					       marking->error);
+}
+
+static int note_job(void *context, const struct job *job)
+{
+	struct marking *marking = context;
+
+	marking->marked.job = job->id;
+	return 1;
+}
+
+static void write_reply(const struct marking *marking, FILE *out)
+{
+	CLEANUP(free_pointer) char *store = realpath(marking->recorder->options->store, NULL);
+	struct json json = json_writer(out);
+
+	json.one_line = true;
+	json.exact = true;
+	json_begin_object(&json);
+	json_member_u64(&json, "job", marking->marked.job);
+	if (marking->marked.step[0])
+		json_member_string(&json, "step", marking->marked.step);
+	if (store)
+		json_member_string(&json, "store", store);
+	json_end_object(&json);
+}
+
+/* Finds the job that the mark is about, and does what it says. */
+static int apply(struct marking *marking, const struct server_client *client)
+{
+	struct job_mark *mark = marking->mark;
+	int status = 0;
+
+	if (mark->kind != JOB_MARK_START)
+		status = job_store_find(marking->recorder->history, mark, note_job, marking,
+					marking->error);
+	if (status < 0 || (mark->kind != JOB_MARK_START && !marking->marked.job))
+		return status;
+	if (client->pid > 0 && client->pid != mark->root.pid)
+		job_tracker_exclude(marking->recorder->jobs, client->pid);
+	status = mark->kind == JOB_MARK_START ? start(marking) :
+		 mark->kind == JOB_MARK_STEP  ? step(marking) :
+						end(marking);
+	if (status == 0)
+		status = history_commit(marking->recorder->history, marking->error);
+	return status;
+}
+
+static int take(struct recorder *recorder, enum job_mark_kind kind,
+		const struct server_client *client, const struct server_request *request, FILE *out,
+		struct error *error)
+{
+	CLEANUP(free_pointer) struct job_mark *mark = calloc(1, sizeof(*mark));
+	CLEANUP(free_pointer) void *run = NULL;
+	struct marking marking = { .recorder = recorder, .mark = mark, .error = error };
+	struct job_scene scene;
+	int status;
+
+	if (!mark)
+		return error_set(error, -ENOMEM, "not enough memory");
+	status = job_mark_read(request, kind, mark, error);
+	mark->uid = client->uid;
+	job_scene_look(&scene, recorder->host);
+	if (status == 0)
+		status = job_subject_check(&scene, mark, error);
+	if (status == 0 && mark->is_measured && client->file >= 0)
+		status = read_run(client->file, &mark->measured, &run, error);
+	if (status == 0)
+		status = apply(&marking, client);
+	if (status == 0)
+		write_reply(&marking, out);
+	return status;
+}
+
+int job_marks_start(void *recorder, const struct server_client *client,
+		    const struct server_request *request, FILE *out, struct error *error)
+{
+	return take(recorder, JOB_MARK_START, client, request, out, error);
+}
+
+int job_marks_step(void *recorder, const struct server_client *client,
+		   const struct server_request *request, FILE *out, struct error *error)
+{
+	return take(recorder, JOB_MARK_STEP, client, request, out, error);
+}
+
+int job_marks_end(void *recorder, const struct server_client *client,
+		  const struct server_request *request, FILE *out, struct error *error)
+{
+	return take(recorder, JOB_MARK_END, client, request, out, error);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks of jobs that come through the recorder's socket.
+ */
+#ifndef RECORD_JOB_MARKS_H
+#define RECORD_JOB_MARKS_H
+
+#include <stdio.h>
+
+struct error;
+struct server_client;
+struct server_request;
+
+/* Methods of the socket (struct server_method); the context is the recorder. */
+int job_marks_start(void *recorder, const struct server_client *client,
+		    const struct server_request *request, FILE *out, struct error *error);
+int job_marks_step(void *recorder, const struct server_client *client,
+		   const struct server_request *request, FILE *out, struct error *error);
+int job_marks_end(void *recorder, const struct server_client *client,
+		  const struct server_request *request, FILE *out, struct error *error);
+
+#endif
