@@ -17,6 +17,7 @@
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"
 #include "record/job/job_tracker.h"
+#include "record/job/past_jobs.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "trace/life/lifecycle.h"
@@ -111,6 +112,19 @@ static int open_store(struct recorder *recorder, struct error *error)
 	return status;
 }
 
+/* What goes with the failure of jobs; the first time is when a whole interval has passed. */
+static void keep_patterns(void *context)
+{
+	struct recorder *recorder = context;
+	struct error error = { 0 };
+	int status = past_jobs_keep_patterns(recorder->history, clock_ns(CLOCK_REALTIME), &error);
+
+	recorder_judge(recorder, &recorder->patterns_fault, status, &error,
+		       "outcomes of jobs are compared");
+	recorder_note_pending(recorder);
+	recorder->patterns_due.deadline_ns = monotonic_ns() + CORRELATE_EVERY_NS;
+}
+
 static struct loop_timer timer(loop_function *due, struct recorder *recorder, uint64_t deadline_ns)
 {
 	return (struct loop_timer){ .due = due, .context = recorder, .deadline_ns = deadline_ns };
@@ -129,11 +143,14 @@ static void start_timers(struct recorder *recorder)
 	recorder->activity_due = timer(recorder_take_activity, recorder, LOOP_NEVER);
 	recorder->end_due =
 		timer(stop, recorder, duration_ns ? recorder->begin_ns + duration_ns : LOOP_NEVER);
+	recorder->patterns_due =
+		timer(keep_patterns, recorder, recorder->begin_ns + CORRELATE_EVERY_NS);
 	loop_add_timer(&recorder->loop, &recorder->tick_due);
 	loop_add_timer(&recorder->loop,
 		       &recorder->activity_due); /* after the tick, which may do it */
 	loop_add_timer(&recorder->loop, &recorder->burst_due);
 	loop_add_timer(&recorder->loop, &recorder->commit_due);
+	loop_add_timer(&recorder->loop, &recorder->patterns_due);
 	loop_add_timer(&recorder->loop, &recorder->end_due);
 }
 

@@ -49,7 +49,7 @@ struct recorder {
 	struct loop loop;
 	struct loop_fd signals;
 	int signal_fd;
-	struct loop_timer tick_due, end_due, commit_due, burst_due, activity_due;
+	struct loop_timer tick_due, end_due, commit_due, burst_due, activity_due, patterns_due;
 	struct schedule schedule;
 	struct expiry expiry;
 	struct budget budget;
@@ -71,7 +71,8 @@ struct recorder {
 	uint64_t cpu_ns;		  /* of this process at the last tick */
 	uint64_t cpu_read_ns;		  /* when that was read; CLOCK_MONOTONIC */
 	uint64_t losses[RECORDER_LOSSES]; /* as the store has them */
-	struct recorder_fault sample_fault, store_fault, lines_fault, events_fault, anomaly_fault;
+	struct recorder_fault sample_fault, store_fault, lines_fault, events_fault, anomaly_fault,
+		patterns_fault;
 	/* Sampling more often the processes that anomalies concern. */
 	struct sampling *burst;
 	int32_t *burst_pids;

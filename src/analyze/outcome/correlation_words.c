@@ -62,7 +62,7 @@ const char *const group_judgement_names[GROUP_JUDGEMENT_COUNT] = {
 void outcome_group_title(struct text *out, const struct outcome_group *group)
 {
 	if (group->syscall)
-		text_format(out, "mostly in %s()", group->syscall);
+		text_format(out, "%s() over 35 %% of calls", group->syscall);
 	else
 		text_append_string(out, factors[group->factor].titles[group->index]);
 }
@@ -87,7 +87,8 @@ void outcome_group_bounds(struct text *out, const struct outcome_group *group)
 void outcome_group_sentence(struct text *out, const struct outcome_group *group)
 {
 	if (group->syscall)
-		text_format(out, "jobs whose system call time is mostly %s()", group->syscall);
+		text_format(out, "jobs that spend over 35 %% of their system call time in %s()",
+			    group->syscall);
 	else
 		text_append_string(out, factors[group->factor].whose[group->index]);
 	text_append_string(out, group->rate > group->other_rate ? " fail more often" :

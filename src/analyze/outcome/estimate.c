@@ -97,3 +97,8 @@ bool estimate_knows(const struct estimate *estimate, enum factor factor)
 {
 	return estimate->figures[factor].runs >= quantile_runs_needed(MEDIAN);
 }
+
+bool estimate_fits(const struct estimate *estimate, const struct estimate_room *room)
+{
+	return estimate->figures[FACTOR_MEMORY].p90.value <= room->memory_bytes;
+}

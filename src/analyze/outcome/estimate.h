@@ -47,4 +47,15 @@ int estimate_make(const struct outcome_job *jobs, size_t count, struct estimate 
 /* Whether a figure has enough runs to say how much is usual. */
 bool estimate_knows(const struct estimate *estimate, enum factor factor);
 
+/* What a machine has left. */
+struct estimate_room {
+	double memory_bytes; /* available now, to the process that asks */
+	bool is_limit;	     /* the limit of its cgroup leaves less than the host has */
+	bool has_cpus;
+	double idle_cpus, cpus; /* as information: too little CPU makes a job slow, not fail */
+};
+
+/* Whether the p90 of its peak memory is available. */
+bool estimate_fits(const struct estimate *estimate, const struct estimate_room *room);
+
 #endif

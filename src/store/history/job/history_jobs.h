@@ -79,6 +79,17 @@ int history_job_processes(struct history *history, uint64_t job, const char *boo
 /* The most time first; step NULL: of the whole job. */
 int history_job_syscalls(struct history *history, uint64_t job, const char *step, size_t limit,
 			 job_syscall_sink *sink, void *context, struct error *error);
+/* The system call with the most time of each job that has any, from that job on; the newest first. */
+struct job_hotspot {
+	uint64_t job;
+	const char *name;
+	uint64_t time_ns;
+	double all_ns; /* of all its system calls */
+};
+
+typedef int job_hotspot_sink(void *context, const struct job_hotspot *hotspot);
+int history_job_hotspots(struct history *history, uint64_t from_job, job_hotspot_sink *sink,
+			 void *context, struct error *error);
 /* -ENODATA when none was kept.  *ret is to be freed. */
 int history_job_run(struct history *history, uint64_t job, const char *step, void **ret,
 		    size_t *ret_size, struct error *error);
