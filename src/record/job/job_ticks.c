@@ -22,6 +22,7 @@
 
 int job_tracker_take_event(struct job_tracker *tracker, const struct life_event *event)
 {
+	const struct book_member *member;
 	struct job_instant now;
 	struct book_step *step;
 	struct book_job *job;
@@ -33,6 +34,9 @@ int job_tracker_take_event(struct job_tracker *tracker, const struct life_event 
 	now = job_reader_now(&tracker->reader);
 	now.boottime_ns -= now.unix_ns > event->unix_ns ? now.unix_ns - event->unix_ns : 0;
 	now.unix_ns = event->unix_ns;
+	member = event->kind == LIFE_EXIT ? job_book_member(&tracker->book, &event->task) : NULL;
+	if (member)
+		job_calls_note(&tracker->calls, tracker->recorder, member);
 	job = job_book_take_event(&tracker->book, event, &now, &step);
 	if (job)
 		job_log_life(tracker, job, step, event);
@@ -298,6 +302,8 @@ int job_tracker_keep(struct job_tracker *tracker, struct error *error)
 		status = job_write(tracker, tracker->book.jobs.data[i], error);
 	if (status == 0 && tracker->book.jobs.count)
 		status = write_members(tracker, error);
+	if (status == 0)
+		status = job_calls_keep(&tracker->calls, tracker->recorder, &tracker->book, error);
 	if (status < 0)
 		forget_written(tracker);
 	return status;

@@ -41,6 +41,7 @@ void job_tracker_close(struct job_tracker *tracker)
 	if (!tracker)
 		return;
 	job_watches_close(&tracker->watches);
+	job_calls_clear(&tracker->calls);
 	job_book_clear(&tracker->book);
 	job_reader_close(&tracker->reader);
 	array_free(&tracker->anomalies);
@@ -272,6 +273,7 @@ static void read_members(struct job_tracker *tracker, struct book_job *job,
 
 		if (member->job != job)
 			continue;
+		job_calls_note(&tracker->calls, tracker->recorder, member);
 		if (read++ < READ_MOST && job_read_process(&tracker->reader, &member->key, &use))
 			job_book_read(member, &use);
 		else if (read > READ_MOST)

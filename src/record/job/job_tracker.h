@@ -10,6 +10,7 @@
  *	job_resume.c	jobs that an earlier recorder followed
  *	job_book	who belongs to what, and sums: pure
  *	job_reading	processes and cgroups, read out of turn
+ *	job_calls	their system calls
  *	job_watch	files below the directory of --watch
  *
  * A process belongs to one job, and to the step that ran when it began: that of its parent, unless a

@@ -5,6 +5,7 @@
 
 #include "base/loop.h"
 #include "record/job/job_book.h"
+#include "record/job/job_calls.h"
 #include "record/job/job_reading.h"
 #include "record/job/job_tracker.h"
 #include "record/job/job_watch.h"
@@ -20,6 +21,7 @@ struct job_tracker {
 	struct job_reader reader;
 	struct job_book book;
 	struct job_watches watches;
+	struct job_calls calls;
 	ARRAY_OF(struct named_anomaly) anomalies;
 	bool has_lost;		/* events since the last tick */
 	uint64_t hotspot_at_ns; /* when one was looked for last; CLOCK_MONOTONIC */
