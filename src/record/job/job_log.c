@@ -15,7 +15,7 @@
 #include "model/record/anomaly.h"
 #include "model/record/life_event.h"
 #include "model/snapshot/snapshot.h"
-#include "record/job/job_book_parts.h"
+#include "record/job/book/job_book_parts.h"
 #include "record/job/job_tracker_parts.h"
 #include "record/recorder_state.h"
 #include "store/history/job/history_jobs.h"

@@ -8,10 +8,7 @@
  *	job_log.c	events of jobs, with what surrounded them
  *	job_gaps.c	what figures of a job lack, in words
  *	job_resume.c	jobs that an earlier recorder followed
- *	job_book	who belongs to what, and sums: pure
- *	job_reading	processes and cgroups, read out of turn
- *	job_calls	their system calls
- *	job_watch	files below the directory of --watch
+ *	book		who belongs to what, and sums; readings, calls and files for these
  *
  * A process belongs to one job, and to the step that ran when it began: that of its parent, unless a
  * job or step begins with the process itself.  Where jobs contain each other, the newest one wins.

@@ -4,11 +4,11 @@
 #define RECORD_JOB_TRACKER_PARTS_H
 
 #include "base/loop.h"
-#include "record/job/job_book.h"
-#include "record/job/job_calls.h"
-#include "record/job/job_reading.h"
+#include "record/job/book/job_book.h"
+#include "record/job/book/job_calls.h"
+#include "record/job/book/job_reading.h"
 #include "record/job/job_tracker.h"
-#include "record/job/job_watch.h"
+#include "record/job/book/job_watch.h"
 
 /* Jobs of open anomalies: an anomaly may outlive its process, and the job. */
 struct named_anomaly {

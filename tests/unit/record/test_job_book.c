@@ -7,7 +7,7 @@
 
 #include "model/record/life_event.h"
 #include "model/record/process_totals.h"
-#include "record/job/job_book.h"
+#include "record/job/book/job_book.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MS UINT64_C(1000000)

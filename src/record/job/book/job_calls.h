@@ -7,7 +7,7 @@
 #ifndef RECORD_JOB_CALLS_H
 #define RECORD_JOB_CALLS_H
 
-#include "record/job/job_book.h"
+#include "record/job/book/job_book.h"
 
 struct call_table;
 struct error;

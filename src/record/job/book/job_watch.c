@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_watch.h"
+#include "record/job/book/job_watch.h"
 
 #include <dirent.h>
 #include <errno.h>

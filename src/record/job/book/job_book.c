@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_book.h"
+#include "record/job/book/job_book.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/job/job_book_parts.h"
+#include "record/job/book/job_book_parts.h"
 
 const struct job_use job_use_nothing = { .has_run_time = true,
 					 .has_bytes = true,

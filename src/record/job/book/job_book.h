@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who belongs to which job and step, and what these used: the part of the tracker that is pure.
- * Times, events, snapshots and readings of processes come from the caller.
+ * This room is what the tracker of jobs is made of.
+ *
+ *	job_book	who belongs to which job and step, and what these used: pure
+ *	job_reading	processes and cgroups, read out of turn
+ *	job_calls	system calls of jobs
+ *	job_watch	files below the directory of --watch
+ *
+ * Times, events, snapshots and readings of processes come to the book from its caller.
  *
  * What a process used counts from the reading with which it was added: 0 for one that began in the
  * job.  What that reading lacks counts from the next one that has it.  Each later reading adds what

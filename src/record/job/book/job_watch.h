@@ -13,7 +13,7 @@
 
 #include "base/collection/array.h"
 #include "base/loop.h"
-#include "record/job/job_book.h"
+#include "record/job/book/job_book.h"
 
 struct error;
 struct job_tracker;

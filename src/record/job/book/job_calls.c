@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_calls.h"
+#include "record/job/book/job_calls.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,8 +7,8 @@
 #include "model/record/life_event.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
-#include "record/job/job_book.h"
-#include "record/job/job_book_parts.h"
+#include "record/job/book/job_book.h"
+#include "record/job/book/job_book_parts.h"
 
 /* The exit of a process may be told after a tick that lacks it. */
 #define ABSENCES_MAX 2

@@ -9,7 +9,7 @@
 #include "host/deadline_run.h"
 #include "host/hierarchy.h"
 #include "host/proc/proc_file.h"
-#include "record/job/job_book.h"
+#include "record/job/book/job_book.h"
 
 struct host;
 struct snapshot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_reading.h"
+#include "record/job/book/job_reading.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef RECORD_JOB_BOOK_PARTS_H
 #define RECORD_JOB_BOOK_PARTS_H
 
-#include "record/job/job_book.h"
+#include "record/job/book/job_book.h"
 
 /* Takes a process out of the book. */
 void job_book_leave(struct job_book *book, struct book_member *member);
