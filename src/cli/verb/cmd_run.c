@@ -11,12 +11,14 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/args/session_args.h"
+#include "cli/parts/run_job.h"
 #include "model/tree/run.h"
 #include "session/session.h"
 
 static struct {
 	struct session_args session;
 	bool wait_all;
+	const char *job, *step, *store, *socket;
 } args;
 
 static const struct option options[] = {
@@ -24,6 +26,12 @@ static const struct option options[] = {
 			"end the command after this time: TERM, KILL 5 s later; exit 124"),
 	{ 0, "wait-all", OPTION_FLAG, &args.wait_all, NULL,
 	  "also wait for processes that outlive the command", NULL },
+	{ 0, "job", OPTION_TEXT, &args.job, "JOB",
+	  "it is a job of this name, or a step of the one that runs", NULL },
+	{ 0, "step", OPTION_TEXT, &args.step, "STEP", "it is this step of the job", NULL },
+	{ 0, "store", OPTION_TEXT, &args.store, "FILE", "the recording that keeps the job", NULL },
+	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE",
+	  "the socket of the recorder that keeps it", NULL },
 	{ 0 },
 };
 
@@ -42,10 +50,30 @@ static int keep_output(struct session_options *session)
 	return own;
 }
 
+/* What is wrong with the options is said before anything starts. */
+static int prepare_job(struct run_job *job, struct session_options *session, struct error *error)
+{
+	if (!args.job && (args.step || args.store || args.socket))
+		return error_set(error, -EINVAL, "--%s is for --job",
+				 args.step  ? "step" :
+				 args.store ? "store" :
+					      "socket");
+	if (!args.job)
+		return 0;
+	session->keeps_host = true;
+	job->name = args.job;
+	job->step = args.step;
+	job->place.store = args.store;
+	job->place.socket = args.socket;
+	return run_job_check(job, error);
+}
+
 int verb_run(char **words, int count, struct error *error)
 {
 	CLEANUP(run_free_pointer) struct run *watched = NULL;
 	CLEANUP(session_args_close) struct session_options session = { 0 };
+	struct error job_error = { 0 };
+	struct run_job job = { 0 };
 	int own_output = -1, status;
 
 	if (count == 0)
@@ -53,7 +81,12 @@ int verb_run(char **words, int count, struct error *error)
 	status = session_args_open(&args.session, &session, error);
 	if (status < 0)
 		return status;
+	status = prepare_job(&job, &session, error);
+	if (status < 0)
+		return status;
 	session.wait_all = args.wait_all;
+	if (args.job)
+		(void)run_job_begin(&job, words, &job_error);
 	if (session_args_print(&args.session))
 		own_output = keep_output(&session);
 	status = session_run(&session, words, &watched, error);
@@ -61,10 +94,13 @@ int verb_run(char **words, int count, struct error *error)
 		dup2(own_output, STDOUT_FILENO);
 	if (own_output >= 0 && (!session.lines || fileno(session.lines) != own_output))
 		close(own_output);
+	(void)run_job_end(&job, watched, status, &job_error);
 	if (watched) {
 		(void)session_args_save(&args.session, watched, error);
 		(void)session_args_report(&args.session, watched, error);
 	}
+	if (job_error.message[0] && !error->message[0])
+		error_set(error, -EIO, "the job is not kept: %s", job_error.message);
 	return status;
 }
 

@@ -177,9 +177,8 @@ static void print_outcome(FILE *out, const struct run *run, const struct run_tex
 	CLEANUP(text_free) struct text line = { 0 };
 
 	append_outcome(&line, run);
-	style_line(out, options->color,
-		   run->has_status && run->status ? STYLE_BAD : STYLE_HEADING, "%s",
-		   text_string(&line));
+	style_line(out, options->color, run->has_status && run->status ? STYLE_BAD : STYLE_HEADING,
+		   "%s", text_string(&line));
 }
 
 /* Prints other processes whose end a person should know, unless the evidence says it. */
@@ -200,21 +199,26 @@ static const char *limit_words(const struct verdict *verdict)
 	return verdict->class == CLASS_UNKNOWN ? "no verdict" : "limited by";
 }
 
+void run_text_append_limit(struct text *out, const struct verdict *verdict)
+{
+	text_append_string(out, limit_words(verdict));
+	if (verdict->cause != CAUSE_NONE)
+		text_format(out, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
+			    causes[verdict->cause].name);
+	if (verdict->who[0])
+		text_format(out, ", %s", verdict->who);
+	text_format(out, " (%s", class_names[verdict->class]);
+	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)
+		text_format(out, ", %.0f %% sure", verdict->confidence * 100);
+	text_append_string(out, ")");
+}
+
 static void print_limit(FILE *out, const struct verdict *verdict,
 			const struct run_text_options *options)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
-	text_append_string(&line, limit_words(verdict));
-	if (verdict->cause != CAUSE_NONE)
-		text_format(&line, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
-			    causes[verdict->cause].name);
-	if (verdict->who[0])
-		text_format(&line, ", %s", verdict->who);
-	text_format(&line, " (%s", class_names[verdict->class]);
-	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)
-		text_format(&line, ", %.0f %% sure", verdict->confidence * 100);
-	text_append_string(&line, ")");
+	run_text_append_limit(&line, verdict);
 	style_line(out, options->color, STYLE_HEADING, "%s", text_string(&line));
 }
 

@@ -13,6 +13,8 @@
 #include "model/tree/run.h"
 
 struct diagnosis;
+struct text;
+struct verdict;
 
 struct run_text_options {
 	bool color;
@@ -23,6 +25,9 @@ struct run_text_options {
 
 /* Rows of each table, unless -n says otherwise. */
 #define RUN_TEXT_ROWS 8
+
+/* What limited the run, in one line: "limited by lock_contention, ... (lock_bound, 90 % sure)". */
+void run_text_append_limit(struct text *out, const struct verdict *verdict);
 
 /* The outcome, what limited the run, the evidence, the first thing to try: at most ten lines. */
 void run_text_verdict(FILE *out, const struct run *run, const struct diagnosis *diagnosis,
