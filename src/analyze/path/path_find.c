@@ -10,8 +10,6 @@
 
 /* So many moves are made at most: a timeline that contradicts itself can make the way long. */
 #define MOVES_MAX 10000000
-/* A thread that ends still works for its parent after its end is reported, but not longer. */
-#define EXIT_NS 10000000
 
 /* A thread on the path until end_ns.  Each but the outermost is what the one before waits for. */
 struct frame {
@@ -157,7 +155,9 @@ static int pass_wait(struct walk *walk, const struct frame *frame)
 	const struct timeline_step *step = path_step(&walk->index, frame->at);
 	const struct timeline_step *source = path_step(&walk->index, walk->index.source[frame->at]);
 	uint64_t until_ns = earlier(step_wake_ns(step), frame->end_ns);
-	struct frame to = { .end_ns = until_ns, .via = step->reason, .object = step->object };
+	struct frame to = { .end_ns = until_ns,
+			    .via = path_step_reason(&walk->index, step),
+			    .object = step->object };
 
 	if (source->waker_class == WAKER_MEMBER &&
 	    source->waker != walk->timeline->threads[frame->thread].serial)
@@ -231,7 +231,7 @@ static int pass_rest(struct walk *walk, const struct frame *frame)
 	if (walk->tally.now_ns < until_ns)
 		add_stretch(walk, frame, until_ns, &thread->rest, from_ns,
 			    end_ns == UINT64_MAX ? frame->end_ns : end_ns);
-	if (end_ns < frame->end_ns && frame->end_ns - end_ns > EXIT_NS)
+	if (end_ns < frame->end_ns && frame->end_ns - end_ns > PATH_EXIT_NS)
 		return pass_after_end(walk, frame);
 	add(walk, frame, frame->end_ns, PATH_CPU);
 	return 0;

@@ -40,6 +40,23 @@ static bool is_lock(const struct timeline_step *step)
 	return (step->reason == WAIT_LOCK || step->reason == WAIT_CONDITION) && step->object;
 }
 
+/*
+ * Shells wait for the signal that a child has ended, others for the end of its pipe: who ends a wait
+ * for events with its own end was waited for.
+ */
+uint8_t path_step_reason(const struct path_index *index, const struct timeline_step *step)
+{
+	const struct timeline *timeline = index->timeline;
+	const struct timeline_thread *waker;
+
+	if (step->reason != WAIT_POLL || step->waker_class != WAKER_MEMBER)
+		return step->reason;
+	waker = timeline_thread(timeline, step->waker);
+	if (!waker || timeline_end_ns(timeline, waker) > step_wake_ns(step) + PATH_EXIT_NS)
+		return WAIT_POLL;
+	return WAIT_CHILD;
+}
+
 /* The wait after the one at hand, and what was between them. */
 struct following {
 	uint32_t at; /* UINT32_MAX: none that counts */
@@ -68,7 +85,8 @@ static uint32_t find_source(const struct path_index *index, uint32_t at,
 	if (is_lock(step) && is_lock(after) && futex_may_be_same(step->object, after->object) &&
 	    next->cpu_ns < LOCK_CPU_NS)
 		return has_waker(step) ? at : source;
-	if (step->reason == WAIT_CHILD && after->reason == WAIT_CHILD && !next->forked &&
+	if (path_step_reason(index, step) == WAIT_CHILD &&
+	    path_step_reason(index, after) == WAIT_CHILD && !next->forked &&
 	    next->cpu_ns < JOIN_CPU_NS)
 		return source;
 	return at;

@@ -5,6 +5,9 @@
 
 #include "model/path/timeline.h"
 
+/* So long before and after its end is reported, a thread may still work for who waits for its end. */
+#define PATH_EXIT_NS 10000000
+
 struct path_index {
 	const struct timeline *timeline;
 	uint32_t *order;  /* numbers of steps, by thread, in the order of time */
@@ -19,6 +22,9 @@ static inline const struct timeline_step *path_step(const struct path_index *ind
 {
 	return &index->timeline->steps.data[index->order[at]];
 }
+
+/* Its reason; WAIT_CHILD for a wait for events that came with the end of a member. */
+uint8_t path_step_reason(const struct path_index *index, const struct timeline_step *step);
 
 /* The place of the thread's first step that ends after that time. */
 uint32_t path_index_find(const struct path_index *index, uint32_t thread, uint64_t time_ns);

@@ -229,6 +229,28 @@ static void test_join_all(void **state)
 	}
 }
 
+/* A shell that waits for signals waits for its children, if they send them at their end. */
+static void test_join_all_by_signals(void **state)
+{
+	(void)state;
+	for (uint64_t late = 0; late < 2; late++) {
+		CLEANUP(scene_free) struct scene *scene = scene_new();
+		uint8_t via = late ? WAIT_POLL : WAIT_CHILD;
+		const struct critical_path *path;
+
+		add_thread(scene, 1, 0, 0, 0, "dash");
+		add_thread(scene, 2, 0, 1, 0, "tar");
+		add_thread(scene, 3, 0, 1, 0, "gzip");
+		WAITS(scene, 1, 0, 5000, .reason = WAIT_POLL, BY_MEMBER(2));
+		end_thread(scene, 2, 15000 + late);
+		WAITS(scene, 1, 5000, 30000, .reason = WAIT_POLL, BY_MEMBER(3));
+		end_thread(scene, 3, 30000);
+		path = find_path(scene, 1, 0, 30000);
+		assert_int_equal(part_us(path, "tar", PATH_CPU, via), late ? 5000 : 0);
+		assert_int_equal(part_us(path, "gzip", PATH_CPU, WAIT_CHILD), late ? 25000 : 30000);
+	}
+}
+
 /* Short times off the CPU are taken out of the time between two steps, in proportion. */
 static void test_short_times(void **state)
 {
@@ -307,6 +329,7 @@ int main(void)
 		cmocka_unit_test(test_own_waker),
 		cmocka_unit_test(test_lock_episode),
 		cmocka_unit_test(test_join_all),
+		cmocka_unit_test(test_join_all_by_signals),
 		cmocka_unit_test(test_short_times),
 		cmocka_unit_test(test_programs_of_one_process),
 		cmocka_unit_test(test_lock_episode_with_wakers),
