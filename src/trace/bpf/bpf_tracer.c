@@ -182,6 +182,7 @@ static int open_state(const struct host *host, const struct tracer_options *opti
 	state->wake_fd = -1;
 	state->decoder.page_bytes = host->page_bytes;
 	state->decoder.boottime_offset_ns = host_boottime_offset_ns(host);
+	state->decoder.own_pid = getpid();
 	status = tree_loader_open(host, options, &state->program, error);
 	if (status < 0)
 		return status;

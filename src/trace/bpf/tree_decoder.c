@@ -249,11 +249,18 @@ static enum wait_reason reason_of(uint8_t reason)
 	return reason < WAIT_REASON_COUNT ? reason : WAIT_OTHER;
 }
 
+static void drop_waker(struct tree_wait_event *wait)
+{
+	wait->waker_class = WAKER_INTERRUPT;
+	wait->waker = 0;
+	wait->waker_pid = wait->waker_tid = 0;
+	wait->waker_comm[0] = '\0';
+}
+
 static void decode_wait(struct tree_decoder *decoder, const void *bytes, struct tree_event *event)
 {
 	const struct tree_off_cpu_record *record = bytes;
 
-	(void)decoder;
 	event->type = TREE_WAIT;
 	event->wait = (struct tree_wait_event){
 		.serial = record->serial,
@@ -281,6 +288,8 @@ static void decode_wait(struct tree_decoder *decoder, const void *bytes, struct 
 	};
 	copy_comm(event->wait.waker_comm, (const char *)record->waker_comm);
 	copy_comm(event->wait.queued_comm, (const char *)record->queued_comm);
+	if (record->waker_pid && record->waker_pid == decoder->own_pid)
+		drop_waker(&event->wait);
 }
 
 typedef void record_decoder(struct tree_decoder *decoder, const void *bytes,

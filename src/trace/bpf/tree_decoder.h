@@ -16,11 +16,12 @@
 #include "model/tree/tree_event.h"
 
 /*
- * Large: it has room for the calls and wakers of a record.  The owner sets the first two members.
+ * Large: it has room for the calls and wakers of a record.  The owner sets all but the last member.
  */
 struct tree_decoder {
 	uint64_t page_bytes;
 	int64_t boottime_offset_ns; /* from the kernel's to that of our time namespace */
+	int32_t own_pid; /* who watches: a wait that its signal ends says nothing about the tree */
 	struct tree_syscall calls[TREE_CALLS_MAX];
 };
 

@@ -164,6 +164,27 @@ static void a_wait_keeps_all_it_was_told(void **state)
 	assert_int_equal(send(&record, sizeof(record) - 1), -EBADMSG);
 }
 
+static void who_watches_ends_no_wait(void **state)
+{
+	struct tree_off_cpu_record record = {
+		.waker_pid = 16,
+		.waker_tid = 17,
+		.waker_class = TREE_WAKER_OUTSIDE,
+	};
+
+	(void)state;
+	memcpy(record.waker_comm, "taskscope", sizeof("taskscope"));
+	fill_head(&record.head, TREE_RECORD_WAIT, sizeof(record));
+	for (int32_t own = 15; own <= 16; own++) {
+		decoder.own_pid = own;
+		assert_int_equal(send(&record, sizeof(record)), 0);
+		assert_int_equal(last.wait.waker_class,
+				 own == 16 ? WAKER_INTERRUPT : WAKER_OUTSIDE);
+		assert_int_equal(last.wait.waker_tid, own == 16 ? 0 : 17);
+		assert_string_equal(last.wait.waker_comm, own == 16 ? "" : "taskscope");
+	}
+}
+
 static void a_ledger_keeps_each_part_in_its_place(void **state)
 {
 	(void)state;
@@ -344,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_thread_tells_its_calls, make_records),
 		cmocka_unit_test_setup(a_wait_keeps_all_it_was_told, make_records),
+		cmocka_unit_test_setup(who_watches_ends_no_wait, make_records),
 		cmocka_unit_test_setup(a_ledger_keeps_each_part_in_its_place, make_records),
 		cmocka_unit_test_setup(numbers_that_mean_nothing_become_other, make_records),
 		cmocka_unit_test_setup(states_have_the_letters_of_proc, make_records),
