@@ -42,7 +42,7 @@ packages() {
 	test	libjemalloc-dev		the same, to be linked into a program
 	test	redis-tools		has the server, as a program to be looked at
 	test	xz-utils		packs mini debug information
-	test	strace			shows that a recorded root touches nothing of the live host
+	test	strace			full traces; shows that a recorded root touches nothing of the live host
 	test	util-linux		setpriv, unshare
 	test	protobuf-compiler	takes profiles for pprof apart
 	test	qemu-system-x86		boots other kernels

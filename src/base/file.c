@@ -302,6 +302,22 @@ int file_open_output(const char *path)
 	return status < 0 ? status : open_at(&place);
 }
 
+int file_make_folders(const char *path)
+{
+	CLEANUP(free_pointer) char *copy = strdup(path);
+
+	if (!copy)
+		return -ENOMEM;
+	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
+		    errno != EACCES)
+			return -errno;
+		*slash = '/';
+	}
+	return 0;
+}
+
 static const struct {
 	int code;
 	const char *advice;

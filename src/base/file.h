@@ -77,6 +77,9 @@ void file_abandon(struct file_replacement *file); /* after file_commit(): does n
  */
 int file_open_output(const char *path);
 
+/* Makes the directories that a path leads through, for the caller alone.  0 or a negative errno. */
+int file_make_folders(const char *path);
+
 /* What a person can do about a negative errno of these functions: the last part of a sentence. */
 const char *file_write_advice(int status);
 

@@ -4,6 +4,8 @@
  * full trace by strace.
  *
  *	call_summary.c	sums calls for a while
+ *	full_trace.c	strace, to the terminal and a file
+ *	line_writer.c	an output that never makes others wait
  *	targets.c	the processes, held by pidfds
  *	interrupt.c	Ctrl-C
  */

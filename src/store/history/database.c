@@ -99,22 +99,6 @@ static int cannot(const char *action, const char *path, int status, struct error
 			 file_write_advice(status));
 }
 
-static int make_folders(const char *path)
-{
-	CLEANUP(free_pointer) char *copy = strdup(path);
-
-	if (!copy)
-		return -ENOMEM;
-	for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST && errno != EISDIR && errno != EROFS &&
-		    errno != EACCES)
-			return -errno;
-		*slash = '/';
-	}
-	return 0;
-}
-
 /* Whether nobody else can write to what SQLite would open beside the file. */
 static bool is_ours(const struct place *place, const char *ending)
 {
@@ -188,7 +172,7 @@ int database_open_writer(struct database *database, const char *path, struct err
 {
 	CLEANUP(place_close) struct place place = { .dir = -1 };
 	CLEANUP(free_pointer) char *real = NULL;
-	int status = make_folders(path);
+	int status = file_make_folders(path);
 
 	*database = (struct database){ .lock = -1 };
 	if (status == 0)
