@@ -32,6 +32,11 @@
 #define STACK_BYTES ((rlim_t)8 << 20)
 #define OLD_KERNEL_FDS 65536 /* how many to close on kernels without close_range() */
 
+static bool executes(const struct confine_limits *limits)
+{
+	return limits->rules == CONFINE_PROGRAM || limits->rules == CONFINE_DRIVER;
+}
+
 static int nearer(int from, int fd, int next)
 {
 	return fd >= from && fd < next ? fd : next;
@@ -44,7 +49,7 @@ static int next_kept(const struct confine_limits *limits, int answer, int from)
 
 	for (size_t i = 0; i < limits->keep_count; i++)
 		next = nearer(from, limits->keep[i], next);
-	return limits->rules == CONFINE_PROGRAM ? nearer(from, limits->program_fd, next) : next;
+	return executes(limits) ? nearer(from, limits->program_fd, next) : next;
 }
 
 static void close_range_of_fds(int first, int last)
@@ -135,21 +140,24 @@ static int set_limits(const struct confine_limits *limits)
 	const struct {
 		int resource;
 		rlim_t value;
+		bool spares_driver; /* which may need many files and threads */
 	} wanted[] = {
-		{ RLIMIT_CORE, 0 },
-		{ RLIMIT_FSIZE, 0 },
-		{ RLIMIT_NPROC, 0 },
-		{ RLIMIT_MEMLOCK, 0 },
-		{ RLIMIT_CPU, cpu },
-		{ RLIMIT_AS, memory_limit(limits->memory_bytes) },
-		{ RLIMIT_DATA, memory_limit(limits->own_bytes) },
-		{ RLIMIT_STACK, STACK_BYTES },
-		{ RLIMIT_NOFILE, OPEN_FILES },
+		{ RLIMIT_CORE, 0, false },
+		{ RLIMIT_FSIZE, 0, false },
+		{ RLIMIT_NPROC, 0, true },
+		{ RLIMIT_MEMLOCK, 0, true },
+		{ RLIMIT_CPU, cpu, false },
+		{ RLIMIT_AS, memory_limit(limits->memory_bytes), false },
+		{ RLIMIT_DATA, memory_limit(limits->own_bytes), false },
+		{ RLIMIT_STACK, STACK_BYTES, false },
+		{ RLIMIT_NOFILE, OPEN_FILES, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
 		struct rlimit limit;
 
+		if (wanted[i].spares_driver && limits->rules == CONFINE_DRIVER)
+			continue;
 		if (getrlimit(wanted[i].resource, &limit) < 0)
 			return -errno;
 		if (wanted[i].value < limit.rlim_max)
@@ -164,8 +172,11 @@ static int set_limits(const struct confine_limits *limits)
 
 static int change_identity(const struct confine_limits *limits)
 {
-	int status = become_nobody();
+	bool is_driver = limits->rules == CONFINE_DRIVER;
+	int status = is_driver ? 0 : become_nobody();
 
+	if (is_driver && geteuid() == 0)
+		return 0;
 	if (status < 0 && limits->rules == CONFINE_PROGRAM)
 		return status;
 	return drop_capabilities();
@@ -179,7 +190,7 @@ int confine_self(const struct confine_limits *limits, int answer)
 	if (chdir("/") < 0)
 		return -errno;
 	close_others(limits, answer);
-	if (limits->rules == CONFINE_PROGRAM)
+	if (executes(limits))
 		restore_signals();
 	volunteer_for_the_oom_killer();
 	status = change_identity(limits);
@@ -193,5 +204,5 @@ int confine_self(const struct confine_limits *limits, int answer)
 		return -errno;
 	/* No other process may trace it or read its memory; execve resets this for a program. */
 	prctl(PR_SET_DUMPABLE, 0);
-	return confine_filter_install(limits);
+	return limits->rules == CONFINE_DRIVER ? 0 : confine_filter_install(limits);
 }

@@ -3,7 +3,7 @@
  * This room runs confined children: processes without rights that parse files which may be
  * hostile, or run code that is not ours.
  *
- * A confined process has no capability and no way to gain one, is user 65534 (where we are root;
+ * A confined process (but see CONFINE_DRIVER) has no capability and no way to gain one, is user 65534 (where we are root;
  * else it stays who we are), is in the root directory, has only the fds that it was given, has
  * limits on memory and CPU time, and may make only the system calls of a short list.  All others
  * fail with EPERM: no sockets, no signals to anyone, no new processes, no tracing, no writing to
@@ -33,6 +33,11 @@ enum confine_rules {
 	 * become another user, this fails, while a parser then stays root, without capabilities.
 	 */
 	CONFINE_PROGRAM,
+	/*
+	 * Executes program_fd, which is trusted and asks a driver: it may make every system call, and
+	 * root stays root.  It has no capability of ours otherwise, none of our files, and dies with us.
+	 */
+	CONFINE_DRIVER,
 };
 
 struct confine_limits {
@@ -40,7 +45,7 @@ struct confine_limits {
 	uint64_t memory_bytes; /* of address space; 0: no limit.  Sanitizer builds have none */
 	uint64_t own_bytes;    /* of memory of its own, without mapped files; as memory_bytes */
 	unsigned cpu_seconds;  /* 0: no limit */
-	int program_fd;	       /* CONFINE_PROGRAM only */
+	int program_fd;	       /* CONFINE_PROGRAM and CONFINE_DRIVER */
 	const int *keep;       /* fds that stay open, besides program_fd; all others are closed */
 	size_t keep_count;
 	/*
@@ -93,6 +98,12 @@ int confined_finish(struct confined_job *job, void *answer, size_t capacity, siz
  */
 int confined_ask(const struct confine_limits *limits, unsigned timeout_ms,
 		 int (*work)(void *argument, int answer), void *argument, void *ret, size_t size);
+
+/* Moves an fd above the standard streams, which a confined child closes.  The fd, or a negative errno. */
+int confined_move_up(int fd);
+
+/* An empty file in memory, to be filled with a program and executed.  An fd, or a negative errno. */
+int confined_make_file(const char *name);
 
 /*
  * Kills and reaps a child.  A child that the kernel cannot end at once, since it waits for a file

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@
 #include "base/clock.h"
 #include "host/deadline_run.h"
 #include "host/proc/task_text.h"
+
+#ifndef MFD_EXEC
+#define MFD_EXEC 0x0010U
+#endif
 
 #define ANSWER_BYTES (1 << 20) /* that a child can write before anyone reads */
 #define KILL_PATIENCE_NS ((uint64_t)5 * NS_PER_SECOND) /* even dying needs time on a CPU */
@@ -75,14 +80,24 @@ void confined_kill(pid_t pid)
 		leave(pid);
 }
 
-/* Moves an fd above the standard ones, which the child replaces. */
-static int move_up(int fd)
+int confined_move_up(int fd)
 {
 	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	int status = moved < 0 ? -errno : moved;
 
 	close(fd);
 	return status;
+}
+
+/* Kernels from 6.3 on want a flag (MFD_EXEC) for a file that will be executed; older ones refuse it. */
+int confined_make_file(const char *name)
+{
+	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int fd = memfd_create(name, flags | MFD_EXEC);
+
+	if (fd < 0 && errno == EINVAL)
+		fd = memfd_create(name, flags);
+	return fd < 0 ? -errno : fd;
 }
 
 static int make_pipe(int *ret_reader, int *ret_writer)
@@ -93,8 +108,8 @@ static int make_pipe(int *ret_reader, int *ret_writer)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	reader = move_up(ends[0]);
-	writer = move_up(ends[1]);
+	reader = confined_move_up(ends[0]);
+	writer = confined_move_up(ends[1]);
 	if (reader < 0 || writer < 0)
 		return reader < 0 ? reader : writer;
 	/*

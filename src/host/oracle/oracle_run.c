@@ -28,10 +28,6 @@
 #include "host/oracle_helper_bytes.h"
 #include "host/proc/task_text.h"
 
-#ifndef MFD_EXEC
-#define MFD_EXEC 0x0010U
-#endif
-
 #define CHUNK ((size_t)1 << 20)
 #define MEMORY_LIMIT ((uint64_t)2 << 30) /* address space: a large program and what it loads */
 #define CPU_SECONDS 1
@@ -237,7 +233,7 @@ static int copy_file(int from, int to)
 
 /*
  * Opens the file to be asked, if it is trusted, and puts it in the place of `fd`, which is from
- * make_file().  It is run later without any rights.  So unless everybody has the rights `needed`
+ * confined_make_file().  It is run later without any rights.  So unless everybody has the rights `needed`
  * to it, it is copied into the file of `fd`, which is then sealed.
  */
 static int open_file(const struct oracle_file *file, mode_t needed, int fd)
@@ -317,27 +313,13 @@ static int execute(void *argument, int answer)
 
 /* ---- a run ---- */
 
-/*
- * Kernels from 6.3 on want a flag (MFD_EXEC) for a file that will be executed; older ones refuse
- * it.
- */
-static int make_file(void)
-{
-	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	int fd = memfd_create("taskscope-oracle", flags | MFD_EXEC);
-
-	if (fd < 0 && errno == EINVAL)
-		fd = memfd_create("taskscope-oracle", flags);
-	return fd < 0 ? -errno : fd;
-}
-
 static int make_files(struct oracle_run *run)
 {
 	int *const fds[] = { &run->file, &run->helper };
 	size_t count = run->question->is_library ? 2 : 1;
 
 	for (size_t i = 0; i < count; i++) {
-		*fds[i] = make_file();
+		*fds[i] = confined_make_file("taskscope-oracle");
 		if (*fds[i] < 0)
 			return *fds[i];
 		if (fstat(*fds[i], &run->own[i]) < 0)

@@ -24,16 +24,6 @@
 /* Many times what a large program takes, so that a service that was taken over ends. */
 #define CPU_SECONDS 120
 
-/* Above the standard streams, which a confined child closes. */
-static int move_up(int fd)
-{
-	int moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	int status = moved < 0 ? -errno : moved;
-
-	close(fd);
-	return status;
-}
-
 static int make_sockets(int *ret_ours, int *ret_its)
 {
 	int ends[2];
@@ -41,7 +31,7 @@ static int make_sockets(int *ret_ours, int *ret_its)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	*ret_ours = ends[0];
-	*ret_its = move_up(ends[1]);
+	*ret_its = confined_move_up(ends[1]);
 	return *ret_its < 0 ? *ret_its : 0;
 }
 
