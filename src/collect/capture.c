@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "collect/cgroup/cgroup_files.h"
 #include "collect/collector.h"
+#include "collect/gpu/gpu_source.h"
 #include "collect/host/host_context.h"
 #include "collect/host/pressure.h"
 #include "collect/host/sched_ext.h"
@@ -243,6 +244,7 @@ void sampling_close(struct sampling *sampling)
 	process_facts_clear(&sampling->facts);
 	host_figure_files_clear(&sampling->figures);
 	jemalloc_close(sampling->jemalloc);
+	gpu_source_close(sampling->gpu);
 	activity_reader_clear(&sampling->activity);
 	free(sampling);
 }

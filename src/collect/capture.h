@@ -59,8 +59,10 @@ struct capture_options {
 	size_t pid_count;
 	const char *cgroup;	 /* only tasks in this cgroup and below; all when NULL */
 	bool smaps;		 /* also read memory by kind of page, which is slow */
+	bool gpu;		 /* also ask about GPUs */
 	bool activity;		 /* load what sampling_activity() needs */
 	bool no_jemalloc_oracle; /* run no code, not even trusted code, to find heap counters */
+	unsigned gpu_ms;	 /* time for the first answer of a GPU's driver; 0: GPU_FIRST_MS */
 	unsigned jemalloc_ms;	 /* time for finding heap counters; 0: JEMALLOC_BUDGET_MS */
 };
 

@@ -91,6 +91,7 @@ struct sampling {
 	struct process_facts facts;
 	struct host_figure_files figures;
 	struct activity_reader activity;
+	struct gpu_source *gpu;		  /* NULL until the first sample with GPUs */
 	struct jemalloc_source *jemalloc; /* NULL until the first sample with heap counters */
 };
 
@@ -131,7 +132,8 @@ int procfs_list(struct capture *capture);
 
 static inline bool source_wanted(const struct capture *capture, enum source_id id)
 {
-	if (id == SOURCE_SMAPS && !capture->options->smaps)
+	if ((id == SOURCE_SMAPS && !capture->options->smaps) ||
+	    (id == SOURCE_GPU && !capture->options->gpu))
 		return false;
 	return !(capture->options->without >> id & 1);
 }

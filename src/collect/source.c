@@ -41,6 +41,7 @@ static const enum source_id place_sources[PLACE_COUNT] = {
 	[PLACE_DELAY] = SOURCE_TASK_ITERATOR,   [PLACE_STATS] = SOURCE_TASK_ITERATOR,
 	[PLACE_DECODED] = SOURCE_TASK_ITERATOR, [PLACE_TASKSTATS] = SOURCE_TASKSTATS,
 	[PLACE_JEMALLOC] = SOURCE_JEMALLOC,     [PLACE_SCOPE] = SOURCE_SCOPES,
+	[PLACE_GPU] = SOURCE_GPU,
 	[PLACE_TRACED] = SOURCE_COUNT, /* not a source of a capture */
 };
 /* clang-format on */
@@ -223,9 +224,13 @@ const char *source_needs(enum source_id id, const char *reason)
 	return is_denied && is_denied_anyway(id) ? source_denied : sources[id].needs;
 }
 
-bool source_is_unasked(const struct capture *capture, enum source_id id)
+const char *source_unasked(const struct capture *capture, enum source_id id)
 {
-	return id == SOURCE_SMAPS && !capture->options->smaps;
+	if (id == SOURCE_SMAPS && !capture->options->smaps)
+		return "not asked for: --smaps reads it";
+	if (id == SOURCE_GPU && !capture->options->gpu)
+		return "not asked for: --gpu reads it";
+	return NULL;
 }
 
 static enum source_state source_outcome(const struct capture *capture, enum source_id id,
@@ -234,9 +239,9 @@ static enum source_state source_outcome(const struct capture *capture, enum sour
 	const struct source_tally *tally = &capture->tallies[id];
 
 	if (!source_wanted(capture, id)) {
-		text_append_string(reason, source_is_unasked(capture, id) ?
-						   NOT_ASKED_SMAPS :
-						   "switched off by --without");
+		const char *unasked = source_unasked(capture, id);
+
+		text_append_string(reason, unasked ? unasked : "switched off by --without");
 		return SOURCE_OFF;
 	}
 	if (source_needs_life(id) && !capture->host->live) {

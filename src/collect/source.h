@@ -11,16 +11,14 @@
 struct capture;
 struct text;
 
-#define NOT_ASKED_SMAPS "not asked for: --smaps reads it"
-
 /* The source that reads a place. */
 enum source_id source_of(enum metric_place place);
 
 /* Whether it needs a running kernel or a living process, and so cannot work on a recording. */
 bool source_needs_life(enum source_id id);
 
-/* Whether it is an optional source (such as smaps) that this capture did not ask for. */
-bool source_is_unasked(const struct capture *capture, enum source_id id);
+/* That it is an optional source (such as smaps) which this capture did not ask for, in words; else NULL. */
+const char *source_unasked(const struct capture *capture, enum source_id id);
 
 /* The number of tasks whose files of this source were not read, since the iterator reported all. */
 uint64_t source_iterated(const struct capture *capture, enum source_id id);

@@ -147,8 +147,8 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 	/* On a recording, sources that need a running kernel are missing for that reason alone. */
 	if (!gate->open && (capture->host->live || !source_needs_life(id)))
 		text_append_string(out, gate->reason);
-	else if (source_is_unasked(capture, id))
-		text_append_string(out, NOT_ASKED_SMAPS);
+	else if (source_unasked(capture, id))
+		text_append_string(out, source_unasked(capture, id));
 	else if (!source_wanted(capture, id))
 		text_format(out, "switched off by --without %s", sources[id].name);
 	else if (!was_used(capture, id) && id == SOURCE_TASK_ITERATOR)

@@ -50,6 +50,7 @@ const struct metric metrics[METRIC_COUNT] = {
 #define TASKSTATS(member, raw)  BY_KEY(PLACE_TASKSTATS, #member, raw)
 #define JEMALLOC(member)        BY_KEY(PLACE_JEMALLOC, #member, BYTES)
 #define IN_SCOPE(member, raw)   BY_KEY(PLACE_SCOPE, #member, raw)
+#define ON_GPU(member, raw)     BY_KEY(PLACE_GPU, #member, raw)
 #define LIFE                    PLAIN(PLACE_TRACED)
 #define TRACED(id)              PLAIN(PLACE_TRACED)
 #define AFFINITY                PLAIN(PLACE_AFFINITY)
@@ -99,7 +100,7 @@ static const char *const fold_names[] = {
 static const char *const section_names[] = {
 	[SECTION_IDENTITY] = "identity", [SECTION_SCHEDULING] = "scheduling", [SECTION_IO] = "io",
 	[SECTION_MEMORY] = "memory",     [SECTION_DELAYS] = "delays",         [SECTION_HEAP] = "heap",
-	[SECTION_SCOPES] = "scopes",     [SECTION_WAITS] = "waits",
+	[SECTION_SCOPES] = "scopes",     [SECTION_WAITS] = "waits",           [SECTION_GPU] = "gpu",
 	[SECTION_CGROUPS] = "cgroups",   [SECTION_LIMITS] = "limits",
 	[SECTION_MEMORY_STAT] = "memory.stat", [SECTION_MEMORY_EVENTS] = "memory.events",
 	[SECTION_PRESSURE] = "pressure", [SECTION_HOST] = "host",
@@ -134,6 +135,7 @@ static const char *const place_names[] = {
 	[PLACE_DELAY] = "bpf delays",    [PLACE_STATS] = "bpf stats",
 	[PLACE_DECODED] = "bpf decoded", [PLACE_TASKSTATS] = "taskstats",
 	[PLACE_JEMALLOC] = "jemalloc",   [PLACE_SCOPE] = "scopes",
+	[PLACE_GPU] = "gpu",
 	[PLACE_TRACED] = "traced",
 };
 

@@ -83,6 +83,7 @@ enum metric_section {
 	SECTION_HEAP,
 	SECTION_SCOPES,
 	SECTION_WAITS,
+	SECTION_GPU,
 	/* Only readings have these sections. */
 	SECTION_CGROUPS,
 	SECTION_LIMITS,
@@ -157,6 +158,7 @@ enum metric_place {
 	PLACE_TASKSTATS,
 	PLACE_JEMALLOC,
 	PLACE_SCOPE,
+	PLACE_GPU,
 	PLACE_TRACED,
 	PLACE_COUNT,
 };

@@ -22,6 +22,8 @@
 #include "record/socket/server.h"
 #include "trace/life/lifecycle.h"
 
+#define GPU_MS 500 /* the next ticks have what a GPU's driver answers later */
+
 void recorder_judge(struct recorder *recorder, struct recorder_fault *fault, int status,
 		    const struct error *error, const char *what)
 {
@@ -72,6 +74,8 @@ static int open_sampling(struct recorder *recorder, struct error *error)
 		.lister = options->lister,
 		.cgroup = options->cgroup,
 		.activity = !options->no_activity,
+		.gpu = options->gpu,
+		.gpu_ms = GPU_MS,
 		.no_jemalloc_oracle = true,
 	};
 

@@ -53,6 +53,7 @@ struct recorder_options {
 	bool no_events;
 	bool no_activity;
 	enum record_syscalls syscalls;
+	bool gpu; /* also ask about GPUs */
 	uint32_t events_per_second; /* beyond that, events are counted instead of kept */
 	struct history_retention retention;
 	uint64_t jsonl_bytes;

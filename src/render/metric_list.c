@@ -24,6 +24,7 @@ static const char *const section_titles[SECTION_COUNT] = {
 	[SECTION_HEAP] = "Heap",
 	[SECTION_SCOPES] = "Scopes",
 	[SECTION_WAITS] = "Waits",
+	[SECTION_GPU] = "GPUs",
 	[SECTION_CGROUPS] = "Cgroups",
 	[SECTION_LIMITS] = "Limits of cgroups",
 	[SECTION_MEMORY_STAT] = "Memory of cgroups (memory.stat)",

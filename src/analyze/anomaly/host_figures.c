@@ -215,6 +215,50 @@ static void set_devices(const struct interval *interval)
 	}
 }
 
+/* Of all GPUs: the sum, or the largest. */
+static const struct {
+	enum host_value value;
+	const char *key;
+	bool is_largest;
+	double factor;
+} gpu_values[] = {
+	/* clang-format off */
+	{ HOST_VALUE_gpu_busy_percent,        " busy",                true,  0.01 },
+	{ HOST_VALUE_gpu_memory_used_bytes,   " memory_used_bytes",   false, 1 },
+	{ HOST_VALUE_gpu_memory_total_bytes,  " memory_total_bytes",  false, 1 },
+	{ HOST_VALUE_gpu_temperature_celsius, " temperature_celsius", true,  1 },
+	{ HOST_VALUE_gpu_power_watts,         " power_milliwatts",    false, 0.001 },
+	/* clang-format on */
+};
+
+static void add_gpu(struct host_sample *sample, size_t i, double number)
+{
+	enum host_value value = gpu_values[i].value;
+	double before = host_sample_has(sample, value) ? sample->values[value] : 0;
+
+	number *= gpu_values[i].factor;
+	host_sample_set(sample, value,
+			!gpu_values[i].is_largest ? before + number :
+			number > before		  ? number :
+						    before);
+}
+
+static void set_gpus(const struct interval *interval)
+{
+	const struct sheet *sheet = &interval->now->sheets[SHEET_HOST];
+	double number;
+
+	for (size_t column = 0; column < sheet->columns.count; column++) {
+		const char *name = sheet->columns.data[column].metric->name;
+		const char *key = strncmp(name, "gpu ", 4) == 0 ? strrchr(name, ' ') : NULL;
+
+		for (size_t i = 0; key && i < ARRAY_SIZE(gpu_values); i++)
+			if (strcmp(key, gpu_values[i].key) == 0 &&
+			    read_host(interval->now, name, &number))
+				add_gpu(interval->sample, i, number);
+	}
+}
+
 static void set_memory(const struct interval *interval)
 {
 	double total, available, swap, unused;
@@ -384,6 +428,7 @@ void host_figures(const struct snapshot *before, const struct snapshot *now,
 	set_swap_rates(&interval);
 	set_cpu(&interval);
 	set_devices(&interval);
+	set_gpus(&interval);
 	set_memory(&interval);
 	set_tasks(&interval);
 	scope_figures(interval.before, now, interval.seconds, ret);

@@ -20,7 +20,7 @@ struct error;
 
 /* The names that sections_parse() takes, as help shows them, in the order of the enum. */
 #define SECTION_NAMES                                                                                   \
-	"identity, scheduling, io, memory, delays, heap, scopes, waits, cgroups, limits, memory.stat, " \
+	"identity, scheduling, io, memory, delays, heap, scopes, waits, gpu, cgroups, limits, memory.stat, " \
 	"memory.events, pressure, host, host-usage, host-details, all"
 #define ALL_SECTIONS ((1u << SECTION_COUNT) - 1)
 /* Sections that have only readings, no metrics. */

@@ -17,7 +17,7 @@
 bool capture_args_given(const struct capture_args *args)
 {
 	return args->source || args->without || args->root || args->no_cmdline ||
-	       args->no_jemalloc_oracle || args->smaps;
+	       args->no_jemalloc_oracle || args->smaps || args->gpu;
 }
 
 static int unknown_source(const char *name, size_t length, struct error *error)
@@ -65,6 +65,7 @@ int capture_input_open(struct capture_input *input, const struct capture_args *a
 		.lister = parse_lister(args->source),
 		.cgroup = args->tasks.cgroup,
 		.smaps = args->smaps,
+		.gpu = args->gpu,
 		.no_jemalloc_oracle = args->no_jemalloc_oracle,
 	};
 	int status = filter_args_live(&args->tasks, &input->filter, error);

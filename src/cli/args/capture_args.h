@@ -31,6 +31,7 @@ struct capture_args {
 	bool no_cmdline;
 	bool no_jemalloc_oracle;
 	bool smaps;
+	bool gpu;
 };
 
 /* clang-format off */
@@ -41,6 +42,7 @@ struct capture_args {
 	{ 0, "no-cmdline", OPTION_FLAG, &(args).no_cmdline, NULL, "do not read command lines", NULL }, \
 	{ 0, "no-jemalloc-oracle", OPTION_FLAG, &(args).no_jemalloc_oracle, NULL, "do not run a target's jemalloc, be it root's or yours, to learn where its counters are", NULL }, \
 	{ 0, "smaps", OPTION_FLAG, &(args).smaps, NULL, "also read PSS, USS and swap of each process, which is slow", NULL }, \
+	{ 0, "gpu", OPTION_FLAG, &(args).gpu, NULL, "also ask about GPUs, and what processes use of them", NULL }, \
 	{ 0, "root", OPTION_TEXT, &(args).root, "DIR", "read a recorded tree instead of this host", NULL }
 /* clang-format on */
 

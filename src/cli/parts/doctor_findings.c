@@ -54,6 +54,7 @@ static void examine_memory(struct findings *findings)
 	struct capture_options capture = {
 		.lister = LIST_PROCFS,
 		.smaps = true,
+		.gpu = true,
 		.pids = sample,
 		.pid_count = 2,
 	};
@@ -68,7 +69,9 @@ static void examine_memory(struct findings *findings)
 /* For a recording, everything is read at once. */
 int findings_make(struct findings *findings, const char *root, struct error *error)
 {
-	const struct capture_options capture = { .lister = LIST_AUTO, .smaps = root != NULL };
+	const struct capture_options capture = { .lister = LIST_AUTO,
+						 .smaps = root != NULL,
+						 .gpu = root != NULL };
 	int status = host_open(&findings->host, root, error);
 
 	if (status == 0)

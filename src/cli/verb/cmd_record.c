@@ -29,7 +29,7 @@ static struct {
 	struct option_number jsonl_bytes, jsonl_files;
 	struct option_list thresholds;
 	unsigned syscalls;
-	bool no_socket, no_events, activity, no_activity, quiet, print_config;
+	bool no_socket, no_events, activity, no_activity, gpu, quiet, print_config;
 } args = {
 	.interval = { .value = 5 * NS_PER_SECOND },
 	.events_per_second = { .value = 5000 },
@@ -62,6 +62,7 @@ static const struct option options[] = {
 	{ 0, "activity", OPTION_FLAG, &args.activity, NULL, "record what active threads do, each second (default, where BPF works)", NULL },
 	{ 0, "no-activity", OPTION_FLAG, &args.no_activity, NULL, "do not record that", NULL },
 	{ 0, "syscalls", OPTION_SET, &args.syscalls, "WAY", "record what each process does with system calls, by minute", "bpf" },
+	{ 0, "gpu", OPTION_FLAG, &args.gpu, NULL, "also ask about GPUs, and what processes use of them", NULL },
 	{ 0, "events-per-second", OPTION_NUMBER, &args.events_per_second, "N", "keep so many one by one, and count further ones by program (default: 5000)", NULL },
 	{ 0, "keep-raw", OPTION_DURATION, &args.keep_raw, "TIME", "keep full samples this long (default: 24h)", NULL },
 	{ 0, "keep-minutes", OPTION_DURATION, &args.keep_minutes, "TIME", "keep figures of each minute this long (default: 7d)", NULL },
@@ -181,6 +182,7 @@ static struct recorder_options recorder_options(void)
 		.no_events = args.no_events,
 		.no_activity = args.no_activity,
 		.syscalls = syscalls(),
+		.gpu = args.gpu,
 		.events_per_second = (uint32_t)args.events_per_second.value,
 		.retention = { args.keep_raw.value, args.keep_minutes.value, args.keep_events.value,
 			       args.keep_outcomes.value, args.keep_bytes.value },

@@ -19,8 +19,6 @@
 #include "base/cleanup.h"
 #include "host/gpu/gpu_report.h"
 
-#define GPU_FIRST_PATIENCE_MS 5000 /* the driver may have to wake the GPU */
-#define GPU_PATIENCE_MS 1000
 #define GPU_HUNG_MS 10000 /* then what was asked is ended */
 
 struct gpu;

@@ -175,6 +175,7 @@ static const struct {
 	{ "pressure", 1u << SECTION_PRESSURE },
 	{ "sched_ext", 1u << SECTION_HOST },
 	{ "host_context", 1u << SECTION_HOST },
+	{ "gpu", 1u << SECTION_GPU },
 	{ "host_figures", 1u << SECTION_HOST_USAGE | 1u << SECTION_HOST_DETAILS },
 };
 

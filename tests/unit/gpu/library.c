@@ -179,7 +179,8 @@ int nvmlDeviceGetUtilizationRates(void *device, struct utilization *ret)
 
 int nvmlDeviceGetMemoryInfo(void *device, struct memory *ret)
 {
-	*ret = (struct memory){ 16 * GIB, 12 * GIB, 4 * GIB + (unsigned long long)number_of(device) };
+	*ret = (struct memory){ 16 * GIB, 12 * GIB,
+				4 * GIB + (unsigned long long)number_of(device) };
 #ifdef WILD
 	ret->used = 17 * GIB;
 #endif

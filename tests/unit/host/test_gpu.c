@@ -467,8 +467,8 @@ static void every_error_has_words(void **state)
 static int find_place(void **state)
 {
 	(void)state;
-	snprintf(place, sizeof(place), "%s", geteuid() ? getenv("TASKSCOPE_TEST_GPU") :
-							  "/var/lib/taskscope-test-gpu.XXXXXX");
+	snprintf(place, sizeof(place), "%s",
+		 geteuid() ? getenv("TASKSCOPE_TEST_GPU") : "/var/lib/taskscope-test-gpu.XXXXXX");
 	if (geteuid())
 		return 0;
 	assert_non_null(mkdtemp(place));

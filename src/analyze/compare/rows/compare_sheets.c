@@ -31,6 +31,7 @@ static const struct placement {
 	{ SHEET_PROCESSES, SECTION_HEAP,          "",           COMPARE_HEAP,            "jemalloc" },
 	{ SHEET_HOST,      SECTION_PRESSURE,      "",           COMPARE_HOST_PRESSURE,   "pressure" },
 	{ SHEET_HOST,      SECTION_HOST,          "sched_ext ", COMPARE_SCHED_EXT,       "sched_ext" },
+	{ SHEET_HOST,      SECTION_GPU,           "",           COMPARE_GPU,             "gpu" },
 	{ SHEET_HOST,      SECTION_HOST_USAGE,    "",           COMPARE_HOST_USAGE,      "host_figures" },
 	{ SHEET_HOST,      SECTION_HOST_DETAILS,  "",           COMPARE_HOST_DETAILS,    "host_figures" },
 	{ SHEET_HOST,      SECTION_COUNT,         "",           COMPARE_HOST,            "host_context" },
