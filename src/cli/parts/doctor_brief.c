@@ -120,7 +120,7 @@ static bool is_absent(const struct findings *findings, const struct changes *cha
 
 	/* Most hosts have no GPU. */
 	if (report->state == SOURCE_OK || report->state == SOURCE_OFF || id < 0 ||
-	    (id == SOURCE_GPU && report->state == SOURCE_MISSING))
+	    (id == SOURCE_GPU && report->state != SOURCE_PARTIAL))
 		return false;
 	return findings_needs(findings, report) == source_denied || !changes->gives_capabilities ||
 	       (id != SOURCE_TASK_ITERATOR && !sources[id].capabilities);
