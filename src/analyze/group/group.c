@@ -25,7 +25,9 @@ struct build {
 	const struct axis *axis;
 	const struct census *census;
 	const struct counted *counted;
-	struct dictionary *keys; /* for several parts; for one part, the class decides the group */
+	bool has_parts;			 /* several: the key decides the group, else the class */
+	struct dictionary *own_keys;	 /* where the caller has none */
+	struct dictionary *keys;	 /* NULL: one part, and the caller has none */
 	ARRAY_OF(uint32_t) group_of_key; /* by the number of the class, or of the key */
 	uint32_t *group_of_task;
 	size_t group_capacity;
@@ -34,7 +36,7 @@ struct build {
 
 static void build_clear(struct build *build)
 {
-	dictionary_free(build->keys);
+	dictionary_free(build->own_keys);
 	array_free(&build->group_of_key);
 	free(build->group_of_task);
 	text_free(&build->key);
@@ -48,7 +50,7 @@ int grouping_make(const struct snapshot *snapshot, enum group_axis axis,
 
 	if (status == 0)
 		status = census_add(census, snapshot);
-	return status < 0 ? status : grouping_new(snapshot, axis, census, ret);
+	return status < 0 ? status : grouping_new(snapshot, axis, census, NULL, ret);
 }
 
 void grouping_free(struct grouping *grouping)
@@ -74,7 +76,7 @@ static void append_part(struct build *build, size_t part, uint32_t class)
 {
 	const char *key = census_class_key(build->census, part, class);
 
-	text_append_string(&build->key, *key || !build->keys ? key : "(none)");
+	text_append_string(&build->key, *key || !build->has_parts ? key : "(none)");
 }
 
 /* Writes the key of a task of these classes, and gives where its parts end. */
@@ -91,20 +93,26 @@ static int write_key(struct build *build, const uint32_t *classes, uint32_t ret_
 	return build->key.failed ? -ENOMEM : 0;
 }
 
+static int number_key(struct build *build, uint32_t *ret)
+{
+	return dictionary_add(build->keys, text_string(&build->key), build->key.length, ret);
+}
+
 /* Adds a group with the key that was just written. */
-static int add_group(struct build *build, const uint32_t ends[AXIS_PARTS])
+static int add_group(struct build *build, uint32_t number, const uint32_t ends[AXIS_PARTS])
 {
 	struct grouping *grouping = build->grouping;
 	const char *key = text_string(&build->key);
-	struct group group = { .key = arena_copy(&grouping->arena, key, build->key.length) };
+	struct group group = { .key = arena_copy(&grouping->arena, key, build->key.length),
+			       .number = number };
 
 	if (array_reserve_bytes((void **)&grouping->groups, &build->group_capacity,
 				grouping->group_count + 1, sizeof(*grouping->groups)) < 0)
 		return -ENOMEM;
 	if (build->axis->parts[0]->rule == NAME_PATH)
 		group.cgroup =
-			build->keys ? arena_copy(&grouping->arena, key, ends[0]) : group.key;
-	if (build->keys) {
+			build->has_parts ? arena_copy(&grouping->arena, key, ends[0]) : group.key;
+	if (build->has_parts) {
 		group.cgroup_end = ends[0];
 		group.process_end = ends[1];
 	}
@@ -117,18 +125,20 @@ static int add_group(struct build *build, const uint32_t ends[AXIS_PARTS])
 /* The group of a task of these classes, added when it is new. */
 static int find_group(struct build *build, const uint32_t *classes, uint32_t *ret)
 {
-	uint32_t key = classes[0];
+	uint32_t key = classes[0], number = 0;
 	uint32_t ends[AXIS_PARTS] = { 0 };
 
-	if (build->keys &&
-	    (write_key(build, classes, ends) < 0 ||
-	     dictionary_add(build->keys, text_string(&build->key), build->key.length, &key) < 0))
+	if (build->has_parts &&
+	    (write_key(build, classes, ends) < 0 || number_key(build, &key) < 0))
 		return -ENOMEM;
+	number = key;
 	if (array_extend(&build->group_of_key, key + 1, NOT_SEEN) < 0)
 		return -ENOMEM;
 	if (build->group_of_key.data[key] == NOT_SEEN) {
-		if ((!build->keys && write_key(build, classes, ends) < 0) ||
-		    add_group(build, ends) < 0)
+		if (!build->has_parts && (write_key(build, classes, ends) < 0 ||
+					  (build->keys && number_key(build, &number) < 0)))
+			return -ENOMEM;
+		if (add_group(build, number, ends) < 0)
 			return -ENOMEM;
 		build->group_of_key.data[key] = (uint32_t)build->grouping->group_count - 1;
 	}
@@ -187,8 +197,9 @@ static int build_groups(struct build *build)
 	struct grouping *grouping = build->grouping;
 	const struct snapshot *snapshot = grouping->snapshot;
 
-	if (build->axis->parts[1]) {
-		build->keys = dictionary_new();
+	build->has_parts = build->axis->parts[1];
+	if (build->has_parts && !build->keys) {
+		build->keys = build->own_keys = dictionary_new();
 		if (!build->keys)
 			return -ENOMEM;
 	}
@@ -201,9 +212,10 @@ static int build_groups(struct build *build)
 }
 
 int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const struct census *census,
-		 struct grouping **ret)
+		 struct dictionary *keys, struct grouping **ret)
 {
-	CLEANUP(build_clear) struct build build = { .axis = &axes[axis], .census = census };
+	CLEANUP(build_clear)
+	struct build build = { .axis = &axes[axis], .census = census, .keys = keys };
 	CLEANUP(grouping_free_pointer) struct grouping *grouping = calloc(1, sizeof(*grouping));
 
 	build.counted = census_counted(census, snapshot);

@@ -3,7 +3,7 @@
  * Puts tasks into groups and folds metrics over them.
  *
  *	struct grouping *grouping;
- *	grouping_new(snapshot, AXIS_PCOMM, census, &grouping);
+ *	grouping_new(snapshot, AXIS_PCOMM, census, NULL, &grouping);
  *	grouping_sort(grouping, &order);
  *	for each of grouping->groups: group_fold(grouping, group, METRIC_majflt, &fold);
  *
@@ -25,6 +25,7 @@
 #include "metric/metric.h"
 
 struct column;
+struct dictionary;
 struct error;
 struct snapshot;
 struct text;
@@ -101,6 +102,7 @@ int census_append_key(struct census *census, const char *name, struct text *out)
 struct group {
 	const char *key;    /* untrusted bytes; "" when the name is not known */
 	const char *cgroup; /* key of its cgroup, which `key` begins with; NULL on other axes */
+	uint32_t number;    /* of the key, among those that the caller keeps */
 	uint32_t cgroup_end, process_end; /* of AXIS_ALL: where these parts of the key end; else 0 */
 	uint32_t first;	    /* its tasks: grouping->rows[first ... first + tasks - 1] */
 	uint32_t tasks;
@@ -125,11 +127,12 @@ struct grouping {
 
 /*
  * Groups a finished snapshot, in the order of each group's first task.  The
- * census must be of this axis and have counted this snapshot.  Returns 0 and a grouping the caller frees, -ENOMEM,
- * or -EINVAL for a snapshot that was not counted.
+ * census must be of this axis and have counted this snapshot.  `keys`, if it is not NULL,
+ * takes the keys, so that groups of several snapshots have the same numbers.  Returns 0 and a
+ * grouping the caller frees, -ENOMEM, or -EINVAL for a snapshot that was not counted.
  */
 int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const struct census *census,
-		 struct grouping **ret);
+		 struct dictionary *keys, struct grouping **ret);
 /* The same with a census of this snapshot alone; NULL options mean the defaults. */
 int grouping_make(const struct snapshot *snapshot, enum group_axis axis,
 		  const struct grouping_options *options, struct grouping **ret);

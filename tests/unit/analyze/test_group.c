@@ -406,7 +406,7 @@ static void cgroups_without_tasks_have_keys_of_the_same_classes(void **state)
 	assert_int_equal(snapshot_finish(snapshot), 0);
 	assert_int_equal(census_new(AXIS_CGROUP, NULL, &census), 0);
 	assert_int_equal(census_add(census, snapshot), 0);
-	assert_int_equal(grouping_new(snapshot, AXIS_CGROUP, census, &grouping), 0);
+	assert_int_equal(grouping_new(snapshot, AXIS_CGROUP, census, NULL, &grouping), 0);
 	assert_group(grouping, "/run-{H}", 1);
 	assert_int_equal(census_append_key(census, "/run-99", &key), 0);
 	assert_string_equal(text_string(&key), "/run-{H}");
@@ -424,7 +424,7 @@ static void a_snapshot_that_was_not_counted_is_refused(void **state)
 	(void)state;
 	assert_int_equal(snapshot_finish(snapshot), 0);
 	assert_int_equal(census_new(AXIS_COMM, NULL, &census), 0);
-	assert_int_equal(grouping_new(snapshot, AXIS_COMM, census, &grouping), -EINVAL);
+	assert_int_equal(grouping_new(snapshot, AXIS_COMM, census, NULL, &grouping), -EINVAL);
 }
 
 static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
@@ -449,8 +449,8 @@ static void a_census_of_two_snapshots_gives_both_the_same_keys(void **state)
 	assert_int_equal(census_new(AXIS_COMM, NULL, &census), 0);
 	assert_int_equal(census_add(census, before), 0);
 	assert_int_equal(census_add(census, after), 0);
-	assert_int_equal(grouping_new(before, AXIS_COMM, census, &first), 0);
-	assert_int_equal(grouping_new(after, AXIS_COMM, census, &second), 0);
+	assert_int_equal(grouping_new(before, AXIS_COMM, census, NULL, &first), 0);
+	assert_int_equal(grouping_new(after, AXIS_COMM, census, NULL, &second), 0);
 	census_free(census);
 	assert_group(first, "job-{N}", 1);
 	assert_group(second, "job-{N}", 1);

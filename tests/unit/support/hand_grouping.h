@@ -23,7 +23,7 @@ static inline struct grouping *hand_grouping(const struct snapshot *snapshot, en
 
 	assert_int_equal(census_new(axis, options, &census), 0);
 	assert_int_equal(census_add(census, snapshot), 0);
-	assert_int_equal(grouping_new(snapshot, axis, census, &grouping), 0);
+	assert_int_equal(grouping_new(snapshot, axis, census, NULL, &grouping), 0);
 	return grouping;
 }
 

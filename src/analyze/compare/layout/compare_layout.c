@@ -49,15 +49,20 @@ void compare_layout_clear(struct compare_layout *layout)
 }
 
 /* The place of a key's group; it holds NO_GROUP when the key is new.  NULL without memory. */
+static uint32_t *place_of_number(struct builder *builder, uint32_t key)
+{
+	if (array_extend(&builder->group_of_key, key + 1, NO_GROUP) < 0)
+		return NULL;
+	return &builder->group_of_key.data[key];
+}
+
 static uint32_t *place_of(struct builder *builder, const char *key, size_t length)
 {
-	uint32_t id;
+	uint32_t number;
 
-	if (dictionary_add(builder->keys, key, length, &id) < 0)
-		return NULL;
-	if (array_extend(&builder->group_of_key, id + 1, NO_GROUP) < 0)
-		return NULL;
-	return &builder->group_of_key.data[id];
+	return dictionary_add(builder->keys, key, length, &number) < 0 ?
+		       NULL :
+		       place_of_number(builder, number);
 }
 
 static int add_group(struct builder *builder, const char *key, size_t length, uint32_t *ret)
@@ -89,15 +94,14 @@ static int alias_group(struct builder *builder, const struct group *group, uint3
 static int number_group(struct builder *builder, const struct group *group, bool after,
 			uint32_t *ret)
 {
-	size_t length = strlen(group->key);
-	uint32_t *place = place_of(builder, group->key, length);
+	uint32_t *place = place_of_number(builder, group->number);
 
 	if (!place)
 		return -ENOMEM;
 	if (*place == NO_GROUP) {
 		struct compared_group *compared;
 
-		if (add_group(builder, group->key, length, place) < 0)
+		if (add_group(builder, group->key, strlen(group->key), place) < 0)
 			return -ENOMEM;
 		*ret = *place;
 		compared = &builder->comparison->groups.data[*ret];
@@ -169,7 +173,8 @@ static int lay_run(struct builder *builder, bool after, struct compare_run *run)
 	if (add_rows(builder->layout, &run->rows[METRIC_OF_THREAD], snapshot->task_count) < 0 ||
 	    add_rows(builder->layout, &run->rows[METRIC_OF_PROCESS], snapshot->process_count) < 0)
 		return -ENOMEM;
-	status = grouping_new(snapshot, builder->options->axis, builder->census, &grouping);
+	status = grouping_new(snapshot, builder->options->axis, builder->census, builder->keys,
+			      &grouping);
 	return status < 0 ? status : number_tasks(builder, grouping, after, run);
 }
 

@@ -45,6 +45,22 @@ static void add_members(struct compared_group *to, const struct compared_group *
 			to->age_ns[side] = from->age_ns[side];
 }
 
+/* Whether both are threads of one process of the tree: the same lines contain them. */
+static bool are_beside(const struct compared_group *a, const struct compared_group *b)
+{
+	return a->process_end && a->process_end == b->process_end &&
+	       a->cgroup_end == b->cgroup_end && memcmp(a->key, b->key, a->process_end) == 0;
+}
+
+/* The innermost group of the tree that contains a group; 0: none but the one of all. */
+static uint32_t find_group(struct builder *builder, const struct compared_group *group)
+{
+	struct tree_key key = { group->key, group->cgroup_end, group->process_end };
+	uint32_t line = key_tree_find(builder->keys, &key);
+
+	return line == KEY_TREE_NONE ? 0 : GROUP_OF_LINE(line);
+}
+
 static int make_groups(struct builder *builder)
 {
 	struct comparison *sums = &builder->tree->sums;
@@ -66,10 +82,10 @@ static int make_groups(struct builder *builder)
 	}
 	for (size_t i = 0; i < from->laid->group_count; i++) {
 		const struct compared_group *group = &from->groups.data[i];
-		struct tree_key key = { group->key, group->cgroup_end, group->process_end };
-		uint32_t line = key_tree_find(builder->keys, &key);
 
-		builder->group_of[i] = line == KEY_TREE_NONE ? 0 : GROUP_OF_LINE(line);
+		builder->group_of[i] = i && are_beside(group - 1, group) ?
+					       builder->group_of[i - 1] :
+					       find_group(builder, group);
 		add_members(&sums->groups.data[builder->group_of[i]], group);
 	}
 	for (size_t i = sums->groups.count; i-- > 1;)
