@@ -100,6 +100,7 @@ static void measure(const struct run *run, struct text *details, struct job_meas
 	CLEANUP(free_pointer) struct diagnosis *diagnosis = calloc(1, sizeof(*diagnosis));
 
 	job_figures_of_run(run, &ret->figures, &ret->memory);
+	ret->duration_ns = run_wall_ns(run);
 	ret->syscall_count = job_syscalls_of_run(run, ret->syscalls, JOB_SYSCALLS_MOST);
 	if (!diagnosis)
 		return;

@@ -74,6 +74,8 @@ static void write_measured(struct json *json, const struct job_measured *measure
 			json_member_double(json, job_values[i].name, measured->figures.values[i]);
 	json_end_object(json);
 	json_member_string(json, "memory", job_memory_names[measured->memory]);
+	if (measured->duration_ns)
+		json_member_u64(json, "duration_ns", measured->duration_ns);
 	if (measured->details)
 		json_member_string(json, "details", measured->details);
 	json_key(json, "syscalls");

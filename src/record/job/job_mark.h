@@ -36,7 +36,8 @@ extern const char *const job_mark_methods[JOB_MARK_KIND_COUNT];
 struct job_measured {
 	struct job_figures figures;
 	enum job_memory memory;
-	const char *details; /* NULL: none */
+	uint64_t duration_ns; /* of the command itself; 0: not known */
+	const char *details;  /* NULL: none */
 	struct job_syscall syscalls[JOB_SYSCALLS_MOST];
 	size_t syscall_count;
 	const void

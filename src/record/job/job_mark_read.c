@@ -34,6 +34,8 @@ static void read_measured(const struct server_request *request, struct job_measu
 		if (strcmp(memory, job_memory_names[kind]) == 0)
 			ret->memory = (enum job_memory)kind;
 	ret->details = server_request_text(request, "details");
+	if (server_request_number(request, "duration_ns") > 0)
+		ret->duration_ns = (uint64_t)server_request_number(request, "duration_ns");
 	json_array_foreach(syscalls, i, item)
 	{
 		const char *name = json_string_value(json_object_get(item, "name"));

@@ -113,6 +113,7 @@ static int end(struct marking *marking)
 		.status = mark->status,
 		.figures = mark->is_measured ? &mark->measured.figures : NULL,
 		.memory = mark->measured.memory,
+		.duration_ns = mark->measured.duration_ns,
 	};
 	uint64_t job = marking->marked.job;
 	int status = mark->step ?

@@ -167,6 +167,8 @@ static int end_step(struct taking *taking, const struct job_step *found, enum jo
 	struct job_step step = *found;
 
 	job_step_end(&step, taking->job->boot_id, outcome, &taking->scene->now);
+	if (found->duration_ns)
+		step.duration_ns = found->duration_ns;
 	return history_put_step(taking->history, &step, taking->error);
 }
 
@@ -224,6 +226,7 @@ static int end_named_step(void *context, const struct job_step *found)
 		step.figures = mark->measured.figures;
 		step.memory = mark->measured.memory;
 		step.details = mark->measured.details;
+		step.duration_ns = mark->measured.duration_ns;
 	}
 	return end_step(taking, &step, mark->outcome);
 }
@@ -288,6 +291,8 @@ static int end_job(struct taking *taking, const struct job *found)
 	job.has_status = mark->has_status;
 	job.status = mark->status;
 	job_end(&job, mark->outcome, &taking->scene->now);
+	if (mark->measured.duration_ns)
+		job.duration_ns = mark->measured.duration_ns;
 	status = history_put_job(taking->history, &job, taking->error);
 	if (status == 0)
 		status = put_event(taking, job.id, JOB_EVENT_END, NULL);

@@ -237,6 +237,8 @@ static int write_steps(struct job_tracker *tracker, struct book_job *job, struct
 		if (!step->has_changed)
 			continue;
 		step->row.job = job->row.id;
+		step->row.root = step->root;
+		job_figures_replace(&step->row.figures, &step->measured);
 		status = history_put_step(tracker->recorder->history, &step->row, error);
 		step->has_changed = status < 0;
 	}

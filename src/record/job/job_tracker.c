@@ -236,9 +236,8 @@ int job_tracker_step(struct job_tracker *tracker, uint64_t id, const char *name,
 static void take_result(struct job_figures *figures, enum job_memory *memory,
 			const struct job_result *result)
 {
-	for (int i = 0; result->figures && i < JOB_VALUE_COUNT; i++)
-		if (job_has(result->figures, (enum job_value)i))
-			job_set(figures, (enum job_value)i, result->figures->values[i]);
+	if (result->figures)
+		job_figures_replace(figures, result->figures);
 	if (result->figures && job_has(result->figures, JOB_peak_memory_bytes))
 		*memory = result->memory;
 }
@@ -258,6 +257,10 @@ int job_tracker_end_step(struct job_tracker *tracker, uint64_t id, const char *n
 		settle_steps(tracker, job);
 	job_book_close_step(job, step, result->outcome, &now);
 	take_result(&step->row.figures, &step->row.memory, result);
+	if (result->figures)
+		step->measured = *result->figures;
+	if (result->duration_ns)
+		step->row.duration_ns = result->duration_ns;
 	return write_now(tracker, job, error);
 }
 
@@ -296,6 +299,8 @@ int job_finish(struct job_tracker *tracker, struct book_job *job, const struct j
 	for (size_t i = 0; i < job->steps.count; i++)
 		job_book_close_step(job, job->steps.data[i], result->outcome, now);
 	job_end(&job->row, result->outcome, now);
+	if (result->duration_ns)
+		job->row.duration_ns = result->duration_ns;
 	if (result->has_status) {
 		job->row.has_status = true;
 		job->row.status = result->status;

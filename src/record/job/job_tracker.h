@@ -71,6 +71,7 @@ struct job_result {
 	int status;			   /* of the first process, as wait() has it */
 	const struct job_figures *figures; /* NULL: nothing was */
 	enum job_memory memory;		   /* of figures */
+	uint64_t duration_ns;		   /* the same; 0: it is the time between the marks */
 	const char *absent;		   /* of figures; NULL: nothing is */
 };
 

@@ -43,6 +43,14 @@ static inline void job_set(struct job_figures *figures, enum job_value value, do
 	figures->present |= UINT64_C(1) << value;
 }
 
+/* Those that `with` has count. */
+static inline void job_figures_replace(struct job_figures *figures, const struct job_figures *with)
+{
+	for (int i = 0; i < JOB_VALUE_COUNT; i++)
+		if (job_has(with, (enum job_value)i))
+			job_set(figures, (enum job_value)i, with->values[i]);
+}
+
 enum job_outcome {
 	JOB_RUNNING, /* NULL in the store */
 	JOB_SUCCESS,

@@ -58,6 +58,7 @@ struct book_step {
 	bool is_open;
 	bool has_changed; /* since it was written */
 	struct job_window window;
+	struct job_figures measured; /* elsewhere: these count */
 };
 
 /* Why figures of a job may lack something. */
