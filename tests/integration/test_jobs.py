@@ -1,0 +1,390 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Jobs: marks with and without a recorder, `run --job`, and how `jobs` lists them."""
+import contextlib
+import csv
+import io
+import json
+import os
+import pathlib
+import signal
+import struct
+import subprocess
+import sys
+import unittest
+
+import outcomes
+import support
+from recorder import Case, Recorder, rows
+
+NOBODY = 65534
+AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+
+
+class Jobs(Case):
+    def setUp(self):
+        super().setUp()
+        self.store = self.path("r.db")
+
+    def mark(self, *words, **options):
+        return self.accept("job", *words, "--store", self.store, **options).strip()
+
+    def jobs(self, *words):
+        return self.read_json("jobs", "--store", self.store, *words)["jobs"]
+
+    def run_job(self, *words, prefix=()):
+        return support.run("run", "-q", "--store", self.store, *words, prefix=prefix)
+
+
+class Marks(Jobs):
+    def test_a_job_without_a_recorder_has_times_and_an_outcome(self):
+        self.assertEqual(self.mark("start", "nightly", "--steps", "3", "-p", os.getpid()), "1")
+        self.mark("step", "nightly", "1")
+        self.mark("step", "nightly", "build it")
+        running, = self.jobs("--running")
+        self.assertEqual((running["outcome"], running["step"], running["steps"]), ("running", "build it", 3))
+        self.assertEqual(running["pid"], os.getpid())
+        self.mark("end", "nightly", "--outcome", "failure")
+        job, = self.jobs()
+        self.assertEqual((job["id"], job["name"], job["outcome"]), (1, "nightly", "failure"))
+        self.assertEqual(job["absent"], "no recorder ran: only its times and its outcome are known")
+        self.assertNotIn("run_time_ns", job)
+        self.assertGreater(job["duration_ns"], 0)
+        self.assertEqual(rows(self.store, "SELECT step, outcome FROM job_steps ORDER BY id"),
+                         [("1", "success"), ("build it", "failure")])
+        self.assertEqual(rows(self.store, "SELECT kind FROM job_events ORDER BY id"),
+                         [("start",), ("step",), ("step",), ("end",)])
+        self.assertEqual(self.accept("verify", self.store), f"{self.store} is complete and right\n")
+
+    def test_two_jobs_of_one_name_at_once(self):
+        self.mark("start", "twin", "-p", os.getpid())
+        self.mark("start", "twin", "-p", os.getpid())
+        self.assertEqual([job["id"] for job in self.jobs("--running")], [2, 1])
+        self.mark("step", "twin", "x")  # the newest
+        self.mark("end", "#1", "--outcome", "success")
+        self.mark("step", "2", "y")  # no job has that name
+        self.mark("end", "twin", "--outcome", "failure")
+        self.assertEqual([job["outcome"] for job in self.jobs()], ["failure", "success"])
+        self.assertEqual(rows(self.store, "SELECT job, step FROM job_steps ORDER BY id"), [(2, "x"), (2, "y")])
+        self.refuse("job", "end", "twin", "--outcome", "success", "--store", self.store,
+                    says="no job 'twin' of yours runs")
+        self.refuse("job", "end", "#1", "--outcome", "success", "--store", self.store, says="job 1 has ended")
+
+    def test_without_a_process_it_is_the_caller(self):
+        script = f"""
+            "$0" job start script --store {self.store} > /dev/null
+            "$0" jobs --running --format json --store {self.store}
+            "$0" job end script --outcome success --store {self.store}
+        """
+        done = subprocess.Popen(["sh", "-c", script, support.TASKSCOPE], stdout=subprocess.PIPE)
+        running, = json.loads(done.communicate()[0])["jobs"]
+        self.assertEqual((running["pid"], done.returncode), (done.pid, 0))
+        self.assertIn("sh -c", running["cmd"])
+        self.assertEqual(self.jobs()[0]["outcome"], "success")
+
+    def test_a_job_whose_process_is_gone_is_unknown(self):
+        child = subprocess.Popen(["sleep", "1000"])
+        self.mark("start", "lost", "-p", child.pid)
+        self.mark("step", "lost", "1")  # it never ends
+        child.kill()
+        child.wait()
+        self.assertEqual(self.jobs("--running"), [])
+        self.assertEqual(self.jobs()[0]["outcome"], "unknown")
+        # Nobody has written that; the next mark does.
+        self.assertEqual(rows(self.store, "SELECT outcome FROM jobs"), [(None,)])
+        self.mark("start", "next", "-p", os.getpid())
+        self.assertEqual(rows(self.store, "SELECT outcome FROM jobs ORDER BY id"), [("unknown",), (None,)])
+        self.assertEqual(rows(self.store, "SELECT outcome FROM job_steps"), [("unknown",)])
+        self.refuse("job", "end", "lost", "--outcome", "success", "--store", self.store, says="no job 'lost'")
+
+    def test_what_is_no_job(self):
+        for words, says in (
+                ((), "job needs start, step or end"),
+                (("strat", "x"), "did you mean job start"),
+                (("start",), "it is `taskscope job start NAME`"),
+                (("start", ""), "give a job a name"),
+                (("start", "a/b"), "no '/'"),
+                (("start", "#7"), "does not begin with '#'"),
+                (("start", "x" * 64), "at most 63 bytes"),
+                (("start", "a\x1b[2J"), "cannot be shown"),
+                (("start", "x", "-p", "0"), "is not the number of a process"),
+                (("start", "x", "-p", str(2**31 - 1)), "there is no process"),
+                (("start", "x", "--cgroup", "/no/such"), "there is no cgroup"),
+                (("start", "x", "--cgroup", "/../.."), "there is no cgroup"),
+                (("start", "x", "-p", "1", "--cgroup", "/"), "exclude each other"),
+                (("start", "x", "--watch", self.path("none")), "cannot watch"),
+                (("start", "x", "--outcome", "success"), "--outcome is for `job end`"),
+                (("step", "x", "1", "--steps", "2"), "--steps is for `job start`"),
+                (("end", "x"), "give --outcome"),
+                (("end", "x", "--outcome", "good"), "success")):
+            self.refuse("job", *words, "--store", self.store, says=says)
+        self.assertEqual(os.listdir(self.folder.name), [])
+        status, _, err = support.run("run", "--step", "1", "--", "true")
+        self.assertEqual((status, err), (125, "taskscope: --step is for --job\n"))
+        status, _, err = support.run("run", "--job", "a/b", "--", "true")
+        self.assertEqual(status, 125, err)
+
+    def test_marks_at_the_same_time_wait_for_each_other(self):
+        words = [support.TASKSCOPE, "job", "start", "many", "-p", str(os.getpid()), "--store", self.store]
+        marks = [subprocess.Popen(words, stdout=subprocess.PIPE) for _ in range(12)]
+        ids = sorted(int(mark.communicate()[0]) for mark in marks)
+        self.assertEqual((ids, {mark.returncode for mark in marks}), (list(range(1, 13)), {0}))
+
+    def test_a_recorder_without_a_socket_takes_no_marks(self):
+        recorder = Recorder(self, "-i", "200ms", "--no-socket", store=self.store, wait=False)
+        at = recorder.words.index("--socket")
+        del recorder.words[at:at + 2]
+        with recorder:
+            support.wait_until(lambda: os.path.exists(self.store) and rows(self.store, "SELECT name FROM "
+                               "sqlite_schema WHERE name = 'meta'") and rows(self.store, "SELECT 1 FROM ticks"))
+            self.refuse("job", "start", "x", "--store", self.store, says="takes no marks")
+        self.assertEqual(self.mark("start", "x", "-p", os.getpid()), "1")
+
+    def test_a_clock_that_is_set_gives_no_negative_duration(self):
+        moved = pathlib.Path(self.path("moved"))
+        prefix = ["env", f"LD_PRELOAD={os.environ['TASKSCOPE_MOVED_CLOCK']}", f"MOVED_CLOCK={moved}"]
+        moved.write_bytes(struct.pack("q", 0))
+        self.mark("start", "jump", "-p", os.getpid())
+        self.mark("step", "jump", "1")
+        moved.write_bytes(struct.pack("q", -7200))
+        self.mark("end", "jump", "--outcome", "success", prefix=prefix)
+        job, = self.jobs()
+        self.assertLess(job["end_ns"], job["begin_ns"])
+        self.assertTrue(0 < job["duration_ns"] < 3600 * 10**9, job)
+        self.assertTrue(0 < rows(self.store, "SELECT duration_ns FROM job_steps")[0][0] < 3600 * 10**9)
+        moved.write_bytes(struct.pack("q", 7200))
+        status, _, err = self.run_job("--job", "jump", "--", "true", prefix=prefix)
+        self.assertEqual(status, 0, err)
+        self.assertLess(self.jobs()[0]["duration_ns"], 3600 * 10**9)
+        self.accept("verify", self.store)
+
+    @unittest.skipUnless(support.is_root(), "needs root to mount a small disk")
+    def test_a_full_disk_is_one_sentence(self):
+        disk = self.path("disk")
+        os.mkdir(disk)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        self.store = f"{disk}/r.db"
+        self.mark("start", "x", "-p", os.getpid())
+        with open(f"{disk}/fill", "wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        self.refuse("job", "step", "x", "1", "--store", self.store, says="")
+        status, _, err = self.run_job("--job", "y", "--", "sh", "-c", "exit 7")
+        self.assertEqual(status, 7, err)
+        self.assertEqual(len(err.splitlines()), 1, err)
+        self.assertIn("the job is not kept", err)
+        os.unlink(f"{disk}/fill")
+        self.mark("end", "x", "--outcome", "success")
+        self.accept("verify", self.store)
+
+    def test_ten_thousand_jobs(self):
+        outcomes.write(self.store, (outcomes.job(f"name {number % 7}", "success", number * 60, 5, run_time_ns=10**9)
+                                    for number in range(10000)))
+        self.mark("start", "last", "-p", os.getpid())
+        self.assertEqual([job["id"] for job in self.jobs("-n", "3")], [10001, 10000, 9999])
+        self.assertEqual(len(self.jobs("-n", "0")), 10001)
+        self.assertEqual([job["name"] for job in self.jobs("--running")], ["last"])
+        plan = rows(self.store, "EXPLAIN QUERY PLAN SELECT * FROM jobs WHERE name = 'x' ORDER BY id DESC")
+        self.assertIn("jobs_by_name", str(plan))
+        self.assertNotIn("TEMP B-TREE", str(plan))
+
+    def test_formats(self):
+        self.mark("start", "a b", "-p", os.getpid())
+        self.mark("end", "a b", "--outcome", "success")
+        first, second = self.accept("jobs", "--store", self.store).splitlines()
+        self.assertRegex(first, "^id  job  outcome")
+        self.assertRegex(second, "^ 1  a b  success")
+        row, = csv.DictReader(io.StringIO(self.accept("jobs", "--store", self.store, "--format", "csv")))
+        self.assertEqual((row["id"], row["name"], row["outcome"]), ("1", "a b", "success"))
+        self.assertEqual(self.accept("jobs", "--store", self.store, "--running"), "no job runs\n")
+
+
+class Runs(Jobs):
+    def test_a_run_is_a_job_with_its_figures(self):
+        status, _, err = self.run_job("--job", "build", "--step", "3", "--", sys.executable, "-c",
+                                      "import os; x = bytearray(40 << 20); os._exit(5)")
+        self.assertEqual((status, err), (5, ""))
+        job, = self.jobs()
+        self.assertEqual((job["name"], job["outcome"], job["exit_status"]), ("build", "failure", 5))
+        self.assertGreater(job["peak_memory_bytes"], 40 << 20)
+        self.assertEqual(job["memory"], "rss")
+        self.assertGreater(job["run_time_ns"], 0)
+        self.assertGreaterEqual(job["processes"], 1)
+        self.assertGreaterEqual(job["failed_exits"], 1)
+        self.assertNotIn("absent", job)
+        step, = rows(self.store, "SELECT step, outcome, run_time_ns FROM job_steps")
+        self.assertEqual(step, ("3", "failure", job["run_time_ns"]))
+        run, = rows(self.store, "SELECT run FROM job_runs")[0]
+        pathlib.Path(self.path("run.tscope")).write_bytes(run)
+        self.assertIn("exit", self.accept("report", self.path("run.tscope")))
+        self.accept("verify", self.store)
+
+    def test_a_job_of_one_process_that_lives_5_ms(self):
+        status, _, err = self.run_job("--job", "short", "--", "sleep", "0.005")
+        self.assertEqual((status, err), (0, ""))
+        job, = self.jobs()
+        self.assertTrue(5 * 10**6 <= job["duration_ns"], job)
+        self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
+        self.assertGreater(job["peak_rss_bytes"], 0)
+
+    def test_a_run_joins_the_job_that_runs(self):
+        self.mark("start", "multi", "-p", os.getpid())
+        for words in ("--step", "a"), ():
+            self.assertEqual(self.run_job("--job", "multi", *words, "--", "true")[0], 0)
+        self.assertEqual(self.run_job("--job", "other", "--", "true")[0], 0)
+        self.mark("end", "multi", "--outcome", "success")
+        self.assertEqual([job["name"] for job in self.jobs()], ["other", "multi"])
+        steps = rows(self.store, "SELECT job, step, outcome, run_time_ns FROM job_steps ORDER BY id")
+        self.assertEqual([step[:3] for step in steps], [(1, "a", "success"), (1, "2", "success")])
+        job = self.jobs()[1]
+        self.assertEqual(job["run_time_ns"], int(sum(step[3] for step in steps)))
+        self.assertIn("figures are those of its steps", job["absent"])
+        self.assertEqual(rows(self.store, "SELECT job, step FROM job_runs ORDER BY id"), [(1, "a"), (1, "2"), (2, None)])
+
+    def test_a_store_that_cannot_be_written_changes_nothing(self):
+        folder = self.path("file")
+        pathlib.Path(folder).touch()
+        self.store = f"{folder}/r.db"
+        status, out, err = support.run("run", "-q", "--job", "x", "--store", self.store, "--", "sh", "-c",
+                                       "echo hello; exit 9")
+        self.assertEqual((status, out), (9, "hello\n"))
+        self.assertEqual(len(err.splitlines()), 1)
+        self.assertIn("the job is not kept", err)
+
+    def test_a_command_that_is_not_there(self):
+        self.assertEqual(self.run_job("--job", "x", "--", self.path("none"))[0], 127)
+        job, = self.jobs()
+        self.assertEqual((job["outcome"], job["exit_status"]), ("failure", 127))
+
+    @unittest.skipUnless(support.is_root(), "becomes somebody else")
+    def test_a_plain_user_has_a_store_of_their_own(self):
+        home = self.path("home")
+        os.mkdir(home)
+        os.chown(home, NOBODY, NOBODY)
+        os.chmod(self.folder.name, 0o755)
+        prefix = ["env", "-u", "XDG_STATE_HOME", f"HOME={home}", f"XDG_RUNTIME_DIR={home}", *AS_NOBODY]
+        status, _, err = support.run("run", "-q", "--job", "mine", "--", "true", prefix=prefix)
+        self.assertEqual((status, err), (0, ""))
+        self.store = f"{home}/.local/state/taskscope/recording.db"
+        job, = self.jobs()
+        self.assertEqual((job["name"], job["outcome"], job["uid"]), ("mine", "success", NOBODY))
+        self.assertEqual(os.stat(self.store).st_uid, NOBODY)
+        self.refuse("job", "start", "theirs", "-p", os.getpid(), prefix=prefix, says="belongs to another user")
+
+
+@unittest.skipUnless(support.is_root(), "only root sees every event")
+class WithRecorder(Jobs):
+    def test_the_recorder_measures_what_is_marked(self):
+        with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+            with subprocess.Popen([sys.executable, "-c", "x = bytearray(30 << 20); input()"],
+                                  stdin=subprocess.PIPE) as child:
+                self.mark("start", "held", "-p", child.pid)
+                recorder.next_tick(3)
+                support.wait_until(lambda: self.jobs()[0].get("peak_memory_bytes", 0) > 30 << 20)
+                self.mark("end", "held", "--outcome", "success")
+                child.communicate(b"\n")
+            job, = self.jobs()
+        self.assertEqual(job["outcome"], "success")
+        self.assertGreater(job["run_time_ns"], 0)
+        self.assertEqual(job["processes"], 1)
+
+    def test_a_run_brings_its_own_figures(self):
+        with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+            status, _, err = support.run("run", "-q", "--job", "r", "--step", "1", "--socket", recorder.socket, "--",
+                                         "sh", "-c", "true; exit 4")
+            self.assertEqual((status, err), (4, ""))
+            job, = self.jobs()
+            self.assertEqual((job["outcome"], job["exit_status"]), ("failure", 4))
+            self.assertEqual(rows(self.store, "SELECT job, step FROM job_runs"), [(1, None)])
+            self.assertEqual(rows(self.store, "SELECT run_time_ns FROM job_steps"), [(job["run_time_ns"],)])
+            self.assertGreater(rows(self.store, "SELECT count(*) FROM job_syscalls")[0][0], 0)
+        self.accept("verify", self.store)
+
+    def test_a_recorder_that_is_killed_inside_a_job(self):
+        with subprocess.Popen(["sleep", "1000"]) as stays, subprocess.Popen(["sleep", "1000"]) as goes:
+            with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+                self.mark("start", "stays", "-p", stays.pid)
+                self.mark("start", "goes", "-p", goes.pid)
+                self.mark("step", "stays", "1")
+                recorder.next_tick(2)
+                recorder.end(signal.SIGKILL)
+            goes.kill()
+            goes.wait()
+            before = {job["name"]: job for job in self.jobs()}
+            self.assertEqual((before["stays"]["outcome"], before["goes"]["outcome"]), ("running", "unknown"))
+            self.assertEqual(before["stays"]["step"], "1")
+            self.assertIn("run_time_ns", before["goes"])  # its report survives
+            with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+                support.wait_until(lambda: rows(self.store, "SELECT outcome FROM jobs WHERE name = 'goes'") ==
+                                   [("unknown",)])
+                self.mark("end", "stays", "--outcome", "success")
+                after = {job["name"]: job for job in self.jobs()}
+            stays.kill()
+        self.assertEqual(after["stays"]["outcome"], "success")
+        self.assertGreaterEqual(after["stays"]["run_time_ns"], before["stays"]["run_time_ns"])
+        self.accept("verify", self.store)
+
+    def test_a_recorder_that_dies_while_a_run_lasts(self):
+        with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+            words = [support.TASKSCOPE, "run", "-q", "--job", "long", "--socket", recorder.socket, "--", "cat"]
+            with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+                support.wait_until(lambda: rows(self.store, "SELECT 1 FROM jobs"))
+                recorder.end(signal.SIGKILL)
+                _, err = run.communicate(b"")
+            self.assertEqual((run.returncode, err), (0, b""))
+        job, = self.jobs()
+        self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
+
+    def test_a_recorder_that_begins_while_a_run_lasts(self):
+        words = [support.TASKSCOPE, "run", "-q", "--job", "long", "--store", self.store, "--", "cat"]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            support.wait_until(lambda: os.path.exists(self.store) and
+                               rows(self.store, "SELECT 1 FROM sqlite_schema WHERE name = 'jobs'") and
+                               rows(self.store, "SELECT 1 FROM jobs"))
+            with Recorder(self, "-i", "100ms", store=self.store):
+                _, err = run.communicate(b"")
+        self.assertEqual((run.returncode, err), (0, b""))
+        job, = self.jobs()
+        self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
+
+    def test_strangers_mark_their_own_only(self):
+        os.chmod(self.folder.name, 0o755)
+        theirs = self.path("theirs")
+        os.mkdir(theirs)
+        os.chown(theirs, NOBODY, NOBODY)
+        with Recorder(self, "-i", "1h", store=self.store) as recorder, \
+                subprocess.Popen(["sleep", "1000"], user=NOBODY, group=NOBODY) as child:
+            os.chmod(recorder.socket, 0o666)
+
+            def ask(method, uid=NOBODY, **params):
+                return recorder.reply(method, uid=uid, **params)
+
+            for params, says in (
+                    ({"name": "x", "pid": os.getpid()}, "belongs to another user"),
+                    ({"name": "x", "pid": child.pid, "start_time_ns": 1}, "is not the one that was meant"),
+                    ({"name": "x", "pid": child.pid, "watch": "/root"}, "belongs to another user"),
+                    ({"name": "x", "pid": child.pid, "watch": "relative"}, "no absolute path"),
+                    ({"name": "x", "cgroup": "/"}, "belongs to another user"),
+                    ({"name": "x\x1b]0;evil\x07", "pid": child.pid}, "cannot be shown"),
+                    ({"name": "y" * 1000, "pid": child.pid}, "at most"),
+                    ({"pid": child.pid}, "give a job a name"),
+                    ({"name": ["x"], "pid": child.pid}, "give a job a name")):
+                self.assertIn(says, ask("job_start", **params)["error"], params)
+            self.assertEqual(rows(self.store, "SELECT count(*) FROM jobs"), [(0,)])
+            own = recorder.ask("job_start", name="root's", pid=os.getpid())["job"]
+            self.assertEqual(ask("job_end", name="root's", outcome="failure")["result"]["job"], 0)
+            self.assertIn("belongs to another user", ask("job_end", name=f"#{own}", outcome="failure")["error"])
+            self.assertIn("belongs to another user", ask("job_step", name=str(own), step="1")["error"])
+            job = ask("job_start", name="x", pid=child.pid, watch=theirs)["result"]["job"]
+            self.assertEqual(rows(self.store, "SELECT uid FROM jobs WHERE id = ?", job), [(NOBODY,)])
+            self.assertEqual(ask("job_end", name="x", outcome="success")["result"]["job"], job)
+            replies = [ask("job_start", name="flood", pid=child.pid) for _ in range(70)]
+            self.assertEqual(sum("result" in reply for reply in replies), 64)
+            self.assertIn("jobs", replies[-1]["error"])
+            self.assertEqual(recorder.ask("job_end", name=f"#{own}", outcome="success")["job"], own)
+            child.kill()
+
+
+if __name__ == "__main__":
+    support.main()
