@@ -125,6 +125,10 @@ void recorder_context_json(struct json *json, const struct recorder *recorder,
 		process_json(json, snapshot, (uint32_t)context->row, &figures,
 			     context->shows_command);
 	}
+	if (!process && context->event) {
+		json_key(json, "process");
+		life_event_json(json, context->event, false);
+	}
 	if (snapshot && context->has_host) {
 		json_key(json, "host");
 		host_sample_json(json, &recorder->last.sample);

@@ -137,6 +137,7 @@ struct recorder_context {
 	bool shows_command;
 	bool has_hotspot; /* looks for the system call that it was in most */
 	bool has_host;	  /* the whole sample of the host */
+	const struct life_event *event; /* tells of a process that is in no tick; NULL: none does */
 };
 void recorder_context_json(struct json *json, const struct recorder *recorder,
 			   const struct recorder_context *context);

@@ -41,11 +41,13 @@ static int64_t find_row(const struct recorder *recorder, const struct task_key *
 	return row >= 0 && snapshot->processes[row].start_time_ns == task->start_ns ? row : -1;
 }
 
-static char *context_json(struct job_tracker *tracker, const struct task_key *task)
+static char *context_json(struct job_tracker *tracker, const struct task_key *task,
+			  const struct life_event *life)
 {
 	uint64_t now_ns = monotonic_ns();
 	struct recorder_context context = {
 		.row = find_row(tracker->recorder, task),
+		.event = life,
 		.has_hotspot = now_ns >= tracker->hotspot_at_ns + HOTSPOT_PAUSE_NS,
 	};
 	char *text = NULL;
@@ -66,7 +68,8 @@ static char *context_json(struct job_tracker *tracker, const struct task_key *ta
 	return text;
 }
 
-void job_log(struct job_tracker *tracker, struct book_job *job, const struct job_event *event)
+static void add_event(struct job_tracker *tracker, struct book_job *job,
+		      const struct job_event *event, const struct life_event *life)
 {
 	struct recorder *recorder = tracker->recorder;
 	CLEANUP(free_pointer) char *context = NULL;
@@ -78,7 +81,7 @@ void job_log(struct job_tracker *tracker, struct book_job *job, const struct job
 		return;
 	}
 	job->event_counts[event->kind]++;
-	context = context_json(tracker, &event->task);
+	context = context_json(tracker, &event->task, life);
 	complete.job = job->row.id;
 	complete.context = context;
 	if (!complete.count)
@@ -87,6 +90,11 @@ void job_log(struct job_tracker *tracker, struct book_job *job, const struct job
 		       history_add_job_event(recorder->history, &complete, &error), &error,
 		       "the store can be written");
 	recorder_note_pending(recorder);
+}
+
+void job_log(struct job_tracker *tracker, struct book_job *job, const struct job_event *event)
+{
+	add_event(tracker, job, event, NULL);
 }
 
 void job_log_lost(struct job_tracker *tracker, struct book_job *job)
@@ -144,7 +152,7 @@ void job_log_life(struct job_tracker *tracker, struct book_job *job, const struc
 	describe(event, &details);
 	logged.kind = (enum job_event_kind)kinds[event->kind];
 	logged.details = text_string(&details);
-	job_log(tracker, job, &logged);
+	add_event(tracker, job, &logged, event);
 }
 
 static struct named_anomaly *find_named(const struct job_tracker *tracker, uint64_t id)

@@ -62,11 +62,12 @@ static int take_step(void *context, const struct job_step *row)
 		.figures = row->figures,
 		.memory = row->memory,
 	};
+	step->root = row->root;
 	step->window.run_time_ns = row->figures.values[JOB_run_time_ns];
 	step->is_open = row->outcome == JOB_RUNNING;
 	if (row->outcome == JOB_SUCCESS)
 		job->last_completed = step->row.name;
-	if (step->is_open)
+	if (step->is_open && !step->root.pid)
 		job->current = step;
 	return 0;
 }

@@ -102,6 +102,7 @@ void job_claim_cgroup(struct job_tracker *tracker, struct book_job *job)
 		/* A newer job inside the cgroup keeps what it has. */
 		if ((member && member->job->row.id >= job->row.id && job->row.id) ||
 		    (member && member->job == job) || !cgroup ||
+		    job_book_has_ended(&tracker->book, &key) ||
 		    !is_below(snapshot_text(tick->snapshot, cgroup), job->row.cgroup) ||
 		    !may_claim(job, tick->snapshot, row))
 			continue;

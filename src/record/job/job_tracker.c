@@ -295,6 +295,7 @@ int job_finish(struct job_tracker *tracker, struct book_job *job, const struct j
 {
 	int status;
 
+	job_watches_remove(&tracker->watches, job);
 	read_members(tracker, job, now);
 	for (size_t i = 0; i < job->steps.count; i++)
 		job_book_close_step(job, job->steps.data[i], result->outcome, now);
@@ -311,7 +312,6 @@ int job_finish(struct job_tracker *tracker, struct book_job *job, const struct j
 		job->row.absent = result->absent ? strdup(result->absent) : NULL;
 		job->is_measured_elsewhere = true;
 	}
-	job_watches_remove(&tracker->watches, job);
 	log_mark(tracker, job, JOB_EVENT_END, NULL, job_outcome_names[result->outcome], now);
 	job_log_lost(tracker, job);
 	job->has_changed = true;

@@ -274,6 +274,24 @@ static void an_exit_may_come_after_the_tick(void **state)
 	assert_int_equal(job->gaps.unseen_ends, 0);
 }
 
+static void one_that_has_ended_is_not_found_again(void **state)
+{
+	struct scene *scene = *state;
+	struct book_job *job = begin(scene, "j", 10, 0);
+	const struct row rows[] = { { 10, 1, 0, MIB }, { 500, 10, 3 * SECOND, 0 } };
+
+	spawn(scene, 10, 500);
+	pass(scene, 10 * SECOND);
+	leave(scene, 500, 0, 3 * SECOND);
+	/* Nobody has waited for it yet. */
+	for (int i = 0; i < 3; i++)
+		tick(scene, rows, 2, true);
+	assert_figure(&job->row.figures, JOB_run_time_ns, 3.0 * SECOND);
+	assert_figure(&job->row.figures, JOB_processes, 2);
+	tick(scene, rows, 1, true);
+	assert_int_equal(scene->book.ended.count, 0);
+}
+
 static void totals_never_fall(void **state)
 {
 	struct scene *scene = *state;
@@ -467,6 +485,7 @@ int main(void)
 		TEST(an_exit_of_another_start_is_nobodys),
 		TEST(ticks_find_what_lost_events_did_not_tell),
 		TEST(an_exit_may_come_after_the_tick),
+		TEST(one_that_has_ended_is_not_found_again),
 		TEST(totals_never_fall),
 		TEST(the_innermost_job_wins),
 		TEST(jobs_of_one_name_are_apart),

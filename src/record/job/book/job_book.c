@@ -55,6 +55,7 @@ void job_book_clear(struct job_book *book)
 		free_job(book->jobs.data[i]);
 	array_free(&book->members);
 	array_free(&book->jobs);
+	array_free(&book->ended);
 	number_map_clear(&book->by_pid);
 }
 
@@ -73,6 +74,25 @@ struct book_member *job_book_member(const struct job_book *book, const struct ta
 	return member && is_same(&member->key, key) ? member : NULL;
 }
 
+static int compare_keys(const void *one_pointer, const void *other_pointer)
+{
+	const struct task_key *one = one_pointer, *other = other_pointer;
+
+	if (one->pid != other->pid)
+		return one->pid < other->pid ? -1 : 1;
+	return (one->start_ns > other->start_ns) - (one->start_ns < other->start_ns);
+}
+
+bool job_book_has_ended(struct job_book *book, const struct task_key *key)
+{
+	if (!book->ended.count)
+		return false;
+	if (!book->ended_is_sorted)
+		qsort(book->ended.data, book->ended.count, sizeof(*key), compare_keys);
+	book->ended_is_sorted = true;
+	return bsearch(key, book->ended.data, book->ended.count, sizeof(*key), compare_keys);
+}
+
 struct book_step *job_book_step_of(const struct book_member *member)
 {
 	return member->step ? member->step : member->job->current;
@@ -87,10 +107,10 @@ static bool copy_text(const char **text)
 }
 
 /* What the source of events counts is known to be 0 at first. */
-static void begin_figures(const struct job_book *book, struct job_figures *figures)
+static void begin_figures(uint32_t counted, struct job_figures *figures)
 {
 	for (int i = 0; i < JOB_VALUE_COUNT; i++)
-		if (book->counted >> i & 1)
+		if (counted >> i & 1)
 			job_add(figures, (enum job_value)i, 0);
 }
 
@@ -113,7 +133,8 @@ struct book_job *job_book_begin(struct job_book *book, const struct job *row,
 	is_copied &= copy_text(&job->row.absent);
 	job->window.since_ns = now->boottime_ns;
 	job->has_changed = true;
-	begin_figures(book, &job->row.figures);
+	job->counted = book->counted;
+	begin_figures(job->counted, &job->row.figures);
 	job->window.run_time_ns = job->row.figures.values[JOB_run_time_ns];
 	if (!is_copied || array_append(&book->jobs, job) < 0) {
 		free_job(job);
@@ -272,6 +293,7 @@ static struct book_step *add_step(struct book_job *job, const char *name,
 		return NULL;
 	step->row.job = job->row.id;
 	job_step_begin(&step->row, now);
+	begin_figures(job->counted, &step->row.figures);
 	step->row.name = strdup(name);
 	if (!step->row.name || array_append(&job->steps, step) < 0) {
 		free_step(step);

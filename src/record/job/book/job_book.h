@@ -78,6 +78,7 @@ struct book_job {
 	struct book_step *current;  /* the newest one without a root that runs */
 	const char *last_completed; /* name of a step; NULL: none */
 	size_t members;
+	uint32_t counted; /* as the book's, when it began */
 	bool has_changed;
 	struct job_window window;
 	struct job_gaps gaps;
@@ -110,14 +111,18 @@ struct job_book {
 	struct number_map by_pid;
 	ARRAY_OF(struct book_member *) members;
 	ARRAY_OF(struct book_job *) jobs; /* the oldest first */
-	size_t members_max;		  /* 0: JOB_MEMBERS_MOST; tests set less */
-	uint32_t counted; /* a bit for each enum job_value that the source of events can count */
+	ARRAY_OF(struct task_key) ended;  /* that the next snapshots may still have */
+	bool ended_is_sorted;
+	size_t members_max; /* 0: JOB_MEMBERS_MOST; tests set less */
+	uint32_t counted;   /* a bit for each enum job_value that the source of events can count */
 };
 
 void job_book_clear(struct job_book *book);
 
 struct book_job *job_book_find(const struct job_book *book, uint64_t id);
 struct book_member *job_book_member(const struct job_book *book, const struct task_key *key);
+/* Whether its end was told already: a snapshot that was taken before it, or a zombie, has it still. */
+bool job_book_has_ended(struct job_book *book, const struct task_key *key);
 /* The step that the process works for now, or NULL. */
 struct book_step *job_book_step_of(const struct book_member *member);
 

@@ -114,6 +114,8 @@ static void take_exit(struct job_book *book, struct book_member *member,
 	if (has_status && event->status)
 		job_book_count(book, member->job, step, JOB_failed_exits, 1);
 	note_root_end(member->job, &member->key, has_status, event->status, now);
+	if (book->ended.count < JOB_MEMBERS_MOST && array_append(&book->ended, member->key) == 0)
+		book->ended_is_sorted = false;
 	job_book_leave(book, member);
 }
 
@@ -237,7 +239,8 @@ static size_t find_children(struct job_book *book, const struct snapshot *snapsh
 		struct book_member *parent =
 			number_map_get(&book->by_pid, snapshot_parent(snapshot, row));
 
-		if (!parent || job_book_member(book, &key) || key.start_ns < parent->key.start_ns ||
+		if (!parent || job_book_member(book, &key) || job_book_has_ended(book, &key) ||
+		    key.start_ns < parent->key.start_ns ||
 		    key.start_ns + TICK_NS <= parent->job->row.begin_boottime_ns)
 			continue;
 		found +=
@@ -247,6 +250,25 @@ static size_t find_children(struct job_book *book, const struct snapshot *snapsh
 				      &key, &job_use_nothing, JOIN_NEW);
 	}
 	return found;
+}
+
+static int64_t find_row(const struct snapshot *snapshot, const struct task_key *key)
+{
+	int64_t row = snapshot_find_process(snapshot, key->pid);
+	bool is_other = row >= 0 && key->start_ns &&
+			snapshot->processes[row].start_time_ns != key->start_ns;
+
+	return is_other ? -1 : row;
+}
+
+static void forget_ended(struct job_book *book, const struct snapshot *snapshot)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < book->ended.count; i++)
+		if (find_row(snapshot, &book->ended.data[i]) >= 0)
+			book->ended.data[kept++] = book->ended.data[i];
+	book->ended.count = kept;
 }
 
 static void begin_sums(struct job_book *book)
@@ -316,12 +338,9 @@ void job_book_take_tick(struct job_book *book, const struct snapshot *snapshot,
 	begin_sums(book);
 	for (size_t i = book->members.count; i-- > 0;) {
 		struct book_member *member = book->members.data[i];
-		int64_t row = snapshot_find_process(snapshot, member->key.pid);
+		int64_t row = find_row(snapshot, &member->key);
 		struct job_use use;
 
-		if (row >= 0 && member->key.start_ns &&
-		    snapshot->processes[row].start_time_ns != member->key.start_ns)
-			row = -1;
 		if (row < 0) {
 			if (is_gone(member, snapshot, finds_new))
 				take_end_unseen(book, member, now);
@@ -336,5 +355,6 @@ void job_book_take_tick(struct job_book *book, const struct snapshot *snapshot,
 		take_sums(book->jobs.data[i]);
 		job_book_close_windows(book->jobs.data[i], now->boottime_ns, false);
 	}
+	forget_ended(book, snapshot);
 	free(bytes);
 }

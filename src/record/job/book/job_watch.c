@@ -31,7 +31,7 @@
 	(IN_CREATE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR |            \
 	 IN_EXCL_UNLINK)
 
-enum change { CHANGE_CREATED = 1, CHANGE_CHANGED = 2, CHANGE_DELETED = 4 };
+enum change { CHANGE_CREATED, CHANGE_CHANGED, CHANGE_DELETED, CHANGE_COUNT };
 
 struct watched_directory {
 	int watch;
@@ -40,9 +40,9 @@ struct watched_directory {
 
 struct file_change {
 	char *path;
-	unsigned changes; /* enum change */
-	uint64_t count;
+	uint64_t counts[CHANGE_COUNT];
 	uint64_t since_ns, unix_ns;
+	const char *step; /* that ran then; NULL: none */
 };
 
 struct job_watch {
@@ -83,19 +83,18 @@ static struct file_change *find_change(struct job_watch *watch, const char *path
 	return NULL;
 }
 
-static void note(struct job_watch *watch, const char *path, unsigned changes)
+static void note(struct job_watch *watch, const char *path, enum change kind)
 {
 	struct file_change *found = find_change(watch, path);
 	struct file_change change = {
-		.changes = changes,
-		.count = 1,
+		.step = watch->job->current ? watch->job->current->row.name : NULL,
 		.since_ns = monotonic_ns(),
 		.unix_ns = clock_ns(CLOCK_REALTIME),
 	};
 
+	change.counts[kind] = 1;
 	if (found) {
-		found->changes |= changes;
-		found->count++;
+		found->counts[kind]++;
 		return;
 	}
 	change.path = watch->changes.count < CHANGES_MOST ? strdup(path) : NULL;
@@ -199,7 +198,7 @@ static void take(struct job_watch *watch, const struct inotify_event *event)
 {
 	static const struct {
 		uint32_t mask;
-		unsigned change;
+		enum change change;
 	} changes[] = {
 		{ IN_CREATE | IN_MOVED_TO, CHANGE_CREATED },
 		{ IN_MODIFY, CHANGE_CHANGED },
@@ -244,26 +243,23 @@ static void read_events(struct job_watch *watch)
 static void log_change(struct job_tracker *tracker, struct job_watch *watch,
 		       const struct file_change *change)
 {
-	static const enum job_event_kind kinds[] = {
-		JOB_EVENT_FILE_CREATED,
-		JOB_EVENT_FILE_CHANGED,
-		JOB_EVENT_FILE_DELETED,
+	static const enum job_event_kind kinds[CHANGE_COUNT] = {
+		[CHANGE_CREATED] = JOB_EVENT_FILE_CREATED,
+		[CHANGE_CHANGED] = JOB_EVENT_FILE_CHANGED,
+		[CHANGE_DELETED] = JOB_EVENT_FILE_DELETED,
 	};
-	unsigned changes = change->changes;
 	struct job_event event = {
 		.unix_ns = change->unix_ns,
 		.details = change->path,
-		.count = change->count,
-		.step = watch->job->current ? watch->job->current->row.name : NULL,
+		.step = change->step,
 	};
 
-	/* What is written into a new file is part of making it. */
-	if (changes & CHANGE_CREATED)
-		changes &= ~(unsigned)CHANGE_CHANGED;
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		if (!(changes >> i & 1))
+	for (int i = 0; i < CHANGE_COUNT; i++) {
+		/* What is written into a new file is part of making it. */
+		if (!change->counts[i] || (i == CHANGE_CHANGED && change->counts[CHANGE_CREATED]))
 			continue;
 		event.kind = kinds[i];
+		event.count = change->counts[i];
 		job_log(tracker, watch->job, &event);
 	}
 }
