@@ -230,7 +230,7 @@ class CutOff(ReportCase):
 
 class Mistakes(support.TestCase):
     def test_no_file(self):
-        self.refuse("report", says="report takes the file of a run")
+        self.refuse("report", says="the file of a run (run -o FILE)")
         self.refuse("report", self.path("none"), says="No such file")
         self.refuse("report", self.folder.name, says="is a directory")
         self.refuse("report", "a", "b", says="report takes")

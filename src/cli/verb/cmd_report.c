@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report: shows a saved run, as text or as its summary.
+ * report: shows a job of a recording, or a saved run.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -8,27 +8,43 @@
 
 #include "analyze/verdict/diagnosis.h"
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/output_args.h"
+#include "cli/args/store_args.h"
 #include "cli/args/view_args.h"
 #include "cli/option.h"
+#include "cli/parts/job/report_job.h"
 #include "export/exporter.h"
 #include "model/tree/run.h"
+#include "render/outcome/job_report_view.h"
+#include "render/page.h"
 #include "render/run/verdict_json.h"
 #include "store/run/run_json.h"
 #include "render/run/run_text.h"
 #include "render/terminal.h"
+#include "store/history/job/history_job_report.h"
 #include "store/recording.h"
+
+#define REPORT_FILES ".tscope .jsonl .ctprof.zst"
+/* What --format html means. */
+#define HTML_OUTPUT "-.html"
 
 static struct {
 	struct view_args view;
+	struct store_args store;
 	struct option_list outputs;
+	const char *step;
+	bool latest;
 } args;
 
 static const struct option options[] = {
-	FORMAT_OPTION(args.view, "text|json"),
+	{ 0, "latest", OPTION_FLAG, &args.latest, NULL, "the newest job, instead of a name", NULL },
+	{ 0, "step", OPTION_TEXT, &args.step, "K", "only that step of the job", NULL },
+	STORE_OPTION(args.store),
+	FORMAT_OPTION(args.view, "text|json|html"),
 	LIMIT_OPTION(args.view, "show N rows of each table, 0 for all (default: 8)"),
 	VERBOSE_OPTION(args.view, REPORT_VERBOSE_HELP),
 	{ 'o', "output", OPTION_LIST, &args.outputs, "FILE",
@@ -82,38 +98,100 @@ static int save(const struct run *run, struct error *error)
 	return first;
 }
 
-int verb_report(char **words, int count, struct error *error)
+/* Writes what -o and --format html ask for, or shows it. */
+static int show_run(const struct run *run, struct error *error)
+{
+	struct diagnosis diagnosis = { 0 };
+
+	if (args.outputs.count)
+		return save(run, error);
+	diagnose(run, &diagnosis);
+	if (view_format(&args.view) == FORMAT_JSON)
+		run_json_summary(stdout, run, diagnosis_json, &diagnosis, false);
+	else
+		print_text(run, &diagnosis);
+	return EXIT_DONE;
+}
+
+static int report_file(const char *path, struct error *error)
 {
 	CLEANUP(run_free_pointer) struct run *saved = NULL;
-	struct diagnosis diagnosis = { 0 };
+	int status = args.step ? error_set(error, -EINVAL, "--step is for jobs, not for files") :
+				 recording_read_run(path, &saved, error);
+
+	return status < 0 ? status : show_run(saved, error);
+}
+
+static int print_job(const struct job_report *report, struct error *error)
+{
+	struct json json = json_writer(stdout);
+	struct page page;
 	int status;
 
-	if (count == 0)
+	if (view_format(&args.view) == FORMAT_JSON) {
+		job_report_json(&json, report);
+		return 0;
+	}
+	page_open(&page, stdout);
+	status = job_report_text(page.out, &page.terminal, report,
+				 view_limit(&args.view, RUN_TEXT_ROWS));
+	if (page_close(&page) < 0 || status < 0)
+		return error_set(error, -ENOMEM, "out of memory");
+	return 0;
+}
+
+static int report_job(const char *word, struct error *error)
+{
+	CLEANUP(history_close_pointer) struct history *history = NULL;
+	CLEANUP(job_report_clear) struct job_report report = { 0 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	bool is_text = view_format(&args.view) == FORMAT_TEXT;
+	int status = report_job_read(&args.store, word, args.step, &history, &report, error);
+
+	if (status == 0 && !args.outputs.count)
+		status = print_job(&report, error);
+	if (status < 0 ||
+	    (!args.outputs.count && !(args.view.verbose && is_text && report.has_run)))
+		return status;
+	status = report_job_run(history, &report, &run, error);
+	if (status == 0 && !args.outputs.count)
+		putchar('\n');
+	return status < 0 ? status : show_run(run, error);
+}
+
+int verb_report(char **words, int count, struct error *error)
+{
+	int status;
+
+	if (count + args.latest != 1)
 		return error_set(error, -EINVAL,
-				 "report takes the file of a run (run -o FILE), or - for "
-				 "standard input");
+				 count ? "--latest is the newest job: give no name with it" :
+					 "report takes the name or #number of a job, --latest, the "
+					 "file of a run (run -o FILE), or - for standard input");
+	if (args.view.format && strcmp(args.view.format, "html") == 0 &&
+	    args.outputs.count < OPTION_LIST_MAX)
+		args.outputs.values[args.outputs.count++] = HTML_OUTPUT;
 	status = check_names(error);
-	if (status == 0)
-		status = recording_read_run(words[0], &saved, error);
 	if (status < 0)
 		return status;
-	if (args.outputs.count)
-		return save(saved, error);
-	diagnose(saved, &diagnosis);
-	if (view_format(&args.view) == FORMAT_JSON)
-		run_json_summary(stdout, saved, diagnosis_json, &diagnosis, false);
-	else
-		print_text(saved, &diagnosis);
-	return EXIT_DONE;
+	return !args.latest && report_word_is_file(words[0], REPORT_FILES) ?
+		       report_file(words[0], error) :
+		       report_job(args.latest ? NULL : words[0], error);
 }
 
 const struct command command_report = {
 	.name = "report",
-	.arguments = "FILE",
-	.summary = "show a saved run again: its verdict and where its time went",
+	.arguments = "[JOB|#N|FILE]",
+	.summary = "the report of a job, or of a saved run",
 	.description =
-		"Reads what run and attach write with -o, a .tscope or .jsonl file, or with -\n"
-		"either from standard input, and prints the same report, the longer one\n"
+		"Shows one job of a recording: its outcome, what it used, its steps, system calls,\n"
+		"signals, anomalies and files. A word is the name of a job, of which the newest is\n"
+		"shown, or the number of one, #12. One with a / or the ending of a file is a file.\n"
+		"A section without data says so. The whole run, which `run --job` keeps as long as\n"
+		"there is room, is shown below with -v, and written with -o or --format html.\n"
+		"\n"
+		"Of a file, which run and attach write with -o, a .tscope or .jsonl file, or with -\n"
+		"either from standard input, it prints the same report as they did, the longer one\n"
 		"with -v; --format json prints the summary as one line. The verdict is made anew\n"
 		"from the numbers in the file.\n"
 		"\n"
@@ -124,12 +202,16 @@ const struct command command_report = {
 		"\n"
 		"With -o it writes the run for other programs instead; several -o are allowed.\n"
 		"-o -.folded writes folded stacks to standard output.",
-	.examples = "taskscope report build.tscope\tthe report of a build\n"
-		    "taskscope report build.tscope -v -n 0\twith all tables and rows\n"
-		    "taskscope report build.tscope -o build.html\tin a browser, with flame graphs\n"
-		    "taskscope report build.tscope -o -.folded | flamegraph.pl > build.svg\tits stacks as a flame graph\n"
-		    "taskscope report build.jsonl --format json | jq .verdict\tfor programs\n"
-		    "ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
+	.examples =
+		"taskscope report nightly\tthe last job of that name\n"
+		"taskscope report --latest --format json\tof the last job, for programs\n"
+		"taskscope report nightly --step 3 -o step.html\tits third step in a browser\n"
+		"taskscope report build.tscope\tthe report of a build\n"
+		"taskscope report build.tscope -v -n 0\twith all tables and rows\n"
+		"taskscope report build.tscope -o build.html\tin a browser, with flame graphs\n"
+		"taskscope report build.tscope -o -.folded | flamegraph.pl > build.svg\tits stacks as a flame graph\n"
+		"taskscope report build.jsonl --format json | jq .verdict\tfor programs\n"
+		"ssh host cat build.jsonl | taskscope report -\tfrom elsewhere",
 	.reads = ".tscope .jsonl",
 	.options = options,
 	.words_max = 1,
