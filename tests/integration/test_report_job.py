@@ -92,6 +92,13 @@ class Report(Case):
         self.assertIn("getpid", self.report("nightly", "-n", "0"))
         self.assertIn("\n7 more: -n 0\n", self.report("nightly", "-n", "2"))
 
+    def test_what_was_counted_but_not_noted(self):
+        self.store(job("a", signals=3, anomalies=0))
+        text = self.report("a")
+        self.assertIn("\nsignals and kills: 3, but nobody noted when", text)
+        self.assertIn("\nanomalies: none\n", text)
+        self.assertIn("\nOOM kills: no data\n", text)
+
     def test_a_job_that_cannot_run_any_more_has_no_outcome(self):
         self.store(job("lost", "running", 0, 0))
         self.assertRegex(self.report("lost"), "^job lost, #1: unknown\ntime .* to nobody saw its end\n")
@@ -137,7 +144,8 @@ class KeptRun(Case):
         super().setUp()
         saved = self.path("run.tscope")
         self.accept("run", "-q", "-o", saved, "--", "sh", "-c", "true; exit 0")
-        self.store(SMALL, line("run", "-", saved), job("steps"), step("1"), line("run", "1", saved))
+        self.store(SMALL, line("run", "-", saved), job("steps"), step("1"), step("2"), line("run", "1", saved),
+                   job("one step"), step("1"), line("syscall", "-", "read", 1, 0, 5), line("run", "-", saved))
 
     def test_a_page(self):
         path = pathlib.Path(self.path("x.html"))
@@ -146,6 +154,12 @@ class KeptRun(Case):
         self.assertEqual(self.report("nightly", "--format", "html"), path.read_text())
         self.assertRegex(self.report("steps", "--step", "1", "--format", "html"), "^<!doctype html>")
         self.refuse("report", "steps", "--store", self.path_of_store, "--format", "html", says="--step K asks for that of a step")
+
+    def test_the_only_step_has_what_the_job_has(self):
+        report = json.loads(self.report("one step", "--step", "1", "--json"))
+        self.assertEqual((report["has_run"], [call["name"] for call in report["syscalls"]]), (True, ["read"]))
+        self.assertRegex(self.report("one step", "--step", "1", "--format", "html"), "^<!doctype html>")
+        self.assertIs(json.loads(self.report("steps", "--step", "2", "--json"))["has_run"], False)
 
     def test_the_verdict_below(self):
         self.assertNotIn("sh exited 0", self.report("nightly"))

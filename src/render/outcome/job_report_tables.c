@@ -148,16 +148,15 @@ static int print_syscalls(struct sections *to)
 static const struct event_section {
 	const char *title;
 	unsigned kinds;
-	int figure; /* -1: marks are always there */
-	const char *nothing;
+	int figure; /* -1: there is none */
+	const char *absent;
 } event_sections[] = {
-	{ "signals and kills", KIND(SIGNAL) | KIND(KILL), JOB_signals, "none" },
-	{ "OOM kills", KIND(OOM), JOB_ooms, "none" },
-	{ "anomalies", KIND(ANOMALY), JOB_anomalies, "none" },
-	{ "failed exits", KIND(EXIT), JOB_failed_exits, "none" },
-	{ "files", KIND(FILE_CREATED) | KIND(FILE_CHANGED) | KIND(FILE_DELETED), -1,
-	  "no data; `job start --watch DIR` notes them" },
-	{ "marks", KIND(START) | KIND(STEP) | KIND(END) | KIND(LOST), -1, "none" },
+	{ "signals and kills", KIND(SIGNAL) | KIND(KILL), JOB_signals, "no data" },
+	{ "OOM kills", KIND(OOM), JOB_ooms, "no data" },
+	{ "anomalies", KIND(ANOMALY), JOB_anomalies, "no data; only a recorder looks for them" },
+	{ "failed exits", KIND(EXIT), JOB_failed_exits, "no data" },
+	{ "files", KIND(FILE_CREATED) | KIND(FILE_CHANGED) | KIND(FILE_DELETED), -1, NULL },
+	{ "marks", KIND(START) | KIND(STEP) | KIND(END) | KIND(LOST), -1, NULL },
 };
 
 static void put_job_event(struct table *table, const struct job_report *report,
@@ -182,25 +181,38 @@ static void put_job_event(struct table *table, const struct job_report *report,
 	put_end(table);
 }
 
-static const char *nothing_of(const struct event_section *section, const struct job_report *report)
+/* Counts may come from who does not note when things happen. */
+static void append_nothing(struct text *out, const struct event_section *section,
+			   const struct job_report *report)
 {
-	if (section->figure >= 0 &&
-	    !job_has(job_report_figures(report), (enum job_value)section->figure))
-		return "no data";
-	if (section->figure < 0 && section->kinds & KIND(FILE_CREATED) && report->job.watched)
-		return "none";
-	return section->nothing;
+	const struct job_figures *figures = job_report_figures(report);
+	enum job_value value = (enum job_value)section->figure;
+
+	if (section->figure < 0)
+		text_append_string(out,
+				   section->kinds & KIND(FILE_CREATED) && !report->job.watched ?
+					   "no data; `job start --watch DIR` notes them" :
+					   "none");
+	else if (!job_has(figures, value))
+		text_append_string(out, section->absent);
+	else if (figures->values[value] > 0)
+		text_format(out, "%.0f, but nobody noted when; a recorder does",
+			    figures->values[value]);
+	else
+		text_append_string(out, "none");
 }
 
 static int print_section(struct sections *to, const struct event_section *section)
 {
 	const struct job_report *report = to->report;
 	CLEANUP(table_clear) struct table table = { 0 };
+	CLEANUP(text_free) struct text nothing = { 0 };
 	size_t count = 0, shown;
 
 	for (size_t i = 0; i < report->events.count; i++)
 		count += section->kinds >> report->events.data[i].kind & 1;
-	print_title(to, section->title, count ? NULL : nothing_of(section, report));
+	append_nothing(&nothing, section, report);
+	print_title(to, section->title, count ? NULL : text_string(&nothing));
 	if (count == 0)
 		return 0;
 	shown = least(count, to->limit);

@@ -104,7 +104,7 @@ static void append_whose(struct text *out, const struct job_report *report)
 	if (job->root.pid)
 		text_format(out, "%d, ", (int)job->root.pid);
 	text_format(out, "user %" PRIu32 "\n", job->uid);
-	append_text(out, "limited by", step ? step->details : job->details);
+	append_text(out, "verdict", step ? step->details : job->details);
 }
 
 /* Appends the figure, or that there is none; true if there is. */

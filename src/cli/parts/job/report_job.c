@@ -94,7 +94,7 @@ int report_job_run(struct history *history, const struct job_report *report, str
 				 report->steps.count && !report->step ?
 					 "; --step K asks for that of a step" :
 					 "");
-	status = history_job_run(history, report->job.id, report->step, &bytes, &size, error);
+	status = history_report_run(history, report, &bytes, &size, error);
 	if (status == 0)
 		status = snapshot_file_decode("the run of the job", bytes, size, &snapshot, error);
 	if (status == 0 && run_from_snapshot(snapshot, ret) < 0)

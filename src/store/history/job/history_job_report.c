@@ -123,18 +123,48 @@ static int find_step(struct job_report *report, const char *step, struct error *
 			 report->job.id, step);
 }
 
+/* Under which step calls and runs are kept: what the only step did is that of the whole job. */
+static const char *kept_under(const struct job_report *report)
+{
+	return report->steps.count == 1 ? NULL : report->step;
+}
+
+int history_report_run(struct history *history, const struct job_report *report, void **ret,
+		       size_t *ret_size, struct error *error)
+{
+	struct error ignored = { 0 };
+	int status =
+		history_job_run(history, report->job.id, report->step, ret, ret_size, &ignored);
+
+	if (status == -ENODATA)
+		return history_job_run(history, report->job.id, kept_under(report), ret, ret_size,
+				       error);
+	*error = ignored;
+	return status;
+}
+
 static int find_run(struct history *history, struct job_report *report, struct error *error)
 {
 	CLEANUP(free_pointer) void *bytes = NULL;
 	struct error ignored = { 0 };
 	size_t size;
-	int status =
-		history_job_run(history, report->job.id, report->step, &bytes, &size, &ignored);
+	int status = history_report_run(history, report, &bytes, &size, &ignored);
 
 	report->has_run = status == 0;
 	if (status < 0 && status != -ENODATA)
 		*error = ignored;
 	return status == -ENODATA ? 0 : status;
+}
+
+static int find_syscalls(struct history *history, struct job_report *report, struct error *error)
+{
+	int status = history_job_syscalls(history, report->job.id, report->step, 0, take_syscall,
+					  report, error);
+
+	if (status == 0 && report->syscalls.count == 0 && report->step)
+		status = history_job_syscalls(history, report->job.id, kept_under(report), 0,
+					      take_syscall, report, error);
+	return status;
 }
 
 int history_job_report(struct history *history, const struct job_query *query, const char *step,
@@ -151,8 +181,7 @@ int history_job_report(struct history *history, const struct job_query *query, c
 	if (status == 0)
 		status = history_job_events(history, ret->job.id, 0, take_event, ret, error);
 	if (status == 0)
-		status = history_job_syscalls(history, ret->job.id, ret->step, 0, take_syscall, ret,
-					      error);
+		status = find_syscalls(history, ret, error);
 	if (status == 0)
 		status = find_run(history, ret, error);
 	return status == -ENOMEM ? error_set(error, status, "out of memory") : status;
