@@ -67,7 +67,7 @@ static int answer_latest(void *context, const struct server_client *client,
 	for (uint32_t row = 0; row < recorder->last.snapshot->process_count; row++)
 		write_process(&json, recorder, client, row);
 	json_end_array(&json);
-	recorder_anomalies_json(&json, recorder, NULL);
+	recorder_anomalies_json(&json, recorder, NULL, SIZE_MAX);
 	json_end_object(&json);
 	return 0;
 }

@@ -19,19 +19,22 @@
 #include "store/history/history_activity.h"
 
 #define HOTSPOT_NS (10 * NS_PER_SECOND)
+/* Of the whole host, where the process has none of its own. */
+#define ANOMALIES_OF_EVENT 8
 
 void recorder_anomalies_json(struct json *json, const struct recorder *recorder,
-			     const struct process *process)
+			     const struct process *process, size_t most)
 {
 	json_key(json, "anomalies");
 	json_begin_array(json);
-	for (size_t i = 0; i < detector_open_count(recorder->detector); i++) {
+	for (size_t i = 0; i < detector_open_count(recorder->detector) && most; i++) {
 		const struct anomaly *anomaly = detector_open(recorder->detector, i);
 		struct anomaly named = *anomaly;
 
 		if (process && (anomaly->task.pid != process->tgid ||
 				anomaly->task.start_ns != process->start_time_ns))
 			continue;
+		most--;
 		job_tracker_name_anomaly(recorder->jobs, &named);
 		anomaly_json(json, &named);
 	}
@@ -135,7 +138,8 @@ void recorder_context_json(struct json *json, const struct recorder *recorder,
 	}
 	if (process && context->has_hotspot)
 		write_hotspot(json, recorder, process);
-	recorder_anomalies_json(json, recorder, process);
+	recorder_anomalies_json(json, recorder, process,
+				process || context->has_host ? SIZE_MAX : ANOMALIES_OF_EVENT);
 	if (snapshot)
 		write_surroundings(json, recorder);
 	json_end_object(json);

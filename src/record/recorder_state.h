@@ -141,9 +141,9 @@ struct recorder_context {
 };
 void recorder_context_json(struct json *json, const struct recorder *recorder,
 			   const struct recorder_context *context);
-/* Open anomalies of one process, or all of them (NULL), as the member "anomalies". */
+/* The first open anomalies of one process, or of all (NULL), as the member "anomalies". */
 void recorder_anomalies_json(struct json *json, const struct recorder *recorder,
-			     const struct process *process);
+			     const struct process *process, size_t most);
 
 /* recorder_answers.c: starts the server. */
 int recorder_serve(struct recorder *recorder, struct error *error);

@@ -104,6 +104,10 @@ class Jobs(Case):
             used = work.do("children", 1, 5)
             self.end(recorder, job)
             found = self.job(recorder, job)
+            idle = self.start(recorder, "idle", "-p", work.pid)
+            self.end(recorder, idle)
+            self.assertGreater(self.job(recorder, idle)["peak_memory_bytes"], 100000)
+            self.assertLess(self.job(recorder, idle)["run_time_ns"], 1000000)
         self.assertGreaterEqual(used["children_ns"], 5000000)
         self.assert_near(found["run_time_ns"], used["self_ns"] + used["children_ns"], slack=500000)
         self.assertEqual((found["processes"], found["spawns"], found["exits"]), (2, 1, 1))
@@ -261,6 +265,18 @@ class Jobs(Case):
                          [None] * 6)
         self.assertEqual(found["processes"], 3)
         self.assertIn("followed no events", found["absent"])
+
+    def test_a_part_of_the_host_has_jobs_of_its_own_alone(self):
+        inside, outside = Work(self), Work(self)
+        with Recorder(self, "-i", "1s", "--tree", inside.pid) as recorder:
+            reply = recorder.reply("job_start", name="far", pid=outside.pid)
+            self.assertIn("not in the part of the host that is recorded", reply["error"])
+            job = self.start(recorder, "near", "-p", inside.pid)
+            inside.do("children", 3, 1)
+            self.end(recorder, job)
+            found = self.job(recorder, job)
+        self.assertEqual(found["spawns"], 3)
+        self.assertIn("a part of the host only", found["absent"])
 
     def test_an_anomaly_is_one_of_its_job(self):
         with Recorder(self, "-i", "1s", "--threshold", "memory_spike_bytes=16MiB") as recorder:

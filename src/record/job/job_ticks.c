@@ -200,6 +200,17 @@ static char *progress_json(const struct job_tracker *tracker)
 	return text;
 }
 
+static void take_cgroup(struct job_tracker *tracker, struct book_job *job)
+{
+	struct job_cgroup found;
+
+	if (!job->row.cgroup)
+		return;
+	job_claim_cgroup(tracker, job);
+	found = job_cgroup_at(tracker->recorder->last.snapshot, job->row.cgroup);
+	job_take_cgroup(job, &found);
+}
+
 void job_tracker_take_tick(struct job_tracker *tracker, struct host_sample *sample, char **ret_jobs)
 {
 	const struct recorder_tick *tick = &tracker->recorder->last;
@@ -207,20 +218,10 @@ void job_tracker_take_tick(struct job_tracker *tracker, struct host_sample *samp
 	struct job_instant now = job_reader_now(&tracker->reader);
 
 	tracker->has_lost = false;
+	for (size_t i = 0; i < tracker->book.jobs.count; i++)
+		take_cgroup(tracker, tracker->book.jobs.data[i]);
 	if (tracker->book.jobs.count) {
-		for (size_t i = 0; i < tracker->book.jobs.count; i++)
-			if (tracker->book.jobs.data[i]->row.cgroup)
-				job_claim_cgroup(tracker, tracker->book.jobs.data[i]);
 		job_book_take_tick(&tracker->book, tick->snapshot, tick->cpu, finds_new, &now);
-		for (size_t i = 0; i < tracker->book.jobs.count; i++) {
-			struct book_job *job = tracker->book.jobs.data[i];
-			struct job_cgroup found;
-
-			if (!job->row.cgroup)
-				continue;
-			found = job_cgroup_at(tick->snapshot, job->row.cgroup);
-			job_take_cgroup(job, &found);
-		}
 		end_overdue(tracker, &now);
 	}
 	host_sample_set(sample, HOST_VALUE_running_jobs, (double)job_tracker_count(tracker));
@@ -283,7 +284,7 @@ static int write_members(struct job_tracker *tracker, struct error *error)
 	return status;
 }
 
-/* What could not be written is tried again. */
+/* All is written again. */
 static void forget_written(struct job_tracker *tracker)
 {
 	for (size_t i = 0; i < tracker->book.members.count; i++)
@@ -299,16 +300,19 @@ static void forget_written(struct job_tracker *tracker)
 
 int job_tracker_keep(struct job_tracker *tracker, struct error *error)
 {
+	uint64_t faults = tracker->recorder->store_fault.count;
 	int status = 0;
 
+	/* A write that failed has taken with it what was added before. */
+	if (faults != tracker->store_faults)
+		forget_written(tracker);
+	tracker->store_faults = faults;
 	for (size_t i = 0; i < tracker->book.jobs.count && status == 0; i++)
 		status = job_write(tracker, tracker->book.jobs.data[i], error);
 	if (status == 0 && tracker->book.jobs.count)
 		status = write_members(tracker, error);
 	if (status == 0)
 		status = job_calls_keep(&tracker->calls, tracker->recorder, &tracker->book, error);
-	if (status < 0)
-		forget_written(tracker);
 	return status;
 }
 

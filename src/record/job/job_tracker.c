@@ -12,6 +12,7 @@
 #include "record/job/job_tracker_parts.h"
 #include "record/recorder_state.h"
 #include "store/history/job/history_jobs.h"
+#include "trace/life/lifecycle.h"
 
 /* So many processes are read when a job ends; the others as of the last tick. */
 #define READ_MOST 1024
@@ -80,6 +81,19 @@ static int check_room(const struct job_tracker *tracker, uint32_t uid, struct er
 				 "%d jobs of this user run already: end some of them first",
 				 JOBS_OF_USER);
 	return 0;
+}
+
+/* A recorder of a part of the host knows nothing of others. */
+static int check_scope(const struct job_tracker *tracker, const struct task_key *root,
+		       struct error *error)
+{
+	const struct lifecycle *life = tracker->recorder->life;
+
+	if (!root->pid || !life || lifecycle_is_member(life, root->pid, root->start_ns))
+		return 0;
+	return error_set(error, -EINVAL,
+			 "process %" PRId32 " is not in the part of the host that is recorded",
+			 root->pid);
 }
 
 /* What it used so far counts for what it belonged to. */
@@ -163,6 +177,8 @@ int job_tracker_begin(struct job_tracker *tracker, struct job *row, bool takes_c
 	if (strlen(row->name) >= JOB_NAME_SIZE)
 		return error_set(error, -EINVAL, "the name of a job has at most %d characters",
 				 JOB_NAME_SIZE - 1);
+	if (status == 0)
+		status = check_scope(tracker, &row->root, error);
 	if (status < 0)
 		return status;
 	job = job_book_begin(&tracker->book, row, &now);
@@ -270,6 +286,7 @@ static void read_members(struct job_tracker *tracker, struct book_job *job,
 {
 	size_t read = 0;
 
+	job_book_begin_rss(job);
 	for (size_t i = 0; i < tracker->book.members.count; i++) {
 		struct book_member *member = tracker->book.members.data[i];
 		struct job_use use;
@@ -277,11 +294,15 @@ static void read_members(struct job_tracker *tracker, struct book_job *job,
 		if (member->job != job)
 			continue;
 		job_calls_note(&tracker->calls, tracker->recorder, member);
-		if (read++ < READ_MOST && job_read_process(&tracker->reader, &member->key, &use))
-			job_book_read(member, &use);
-		else if (read > READ_MOST)
+		if (read++ >= READ_MOST)
 			job->gaps.unread++;
+		else if (job_read_process(&tracker->reader, &member->key, &use)) {
+			job_book_read(member, &use);
+			if (use.has_rss)
+				job_book_add_rss(member, use.rss_bytes);
+		}
 	}
+	job_book_take_rss(job);
 	if (job->row.cgroup) {
 		struct job_cgroup cgroup = job_read_cgroup(&tracker->reader, job->row.cgroup);
 

@@ -23,6 +23,7 @@ struct job_tracker {
 	struct job_watches watches;
 	struct job_calls calls;
 	ARRAY_OF(struct named_anomaly) anomalies;
+	uint64_t store_faults;	/* when rows were written last */
 	bool has_lost;		/* events since the last tick */
 	uint64_t hotspot_at_ns; /* when one was looked for last; CLOCK_MONOTONIC */
 };

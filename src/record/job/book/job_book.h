@@ -32,9 +32,9 @@ struct snapshot;
 
 /* What a process used since it began; a part may not be known. */
 struct job_use {
-	bool has_run_time, has_bytes, has_peak;
+	bool has_run_time, has_bytes, has_peak, has_rss;
 	uint64_t run_time_ns, read_bytes, write_bytes;
-	uint64_t peak_rss_bytes;
+	uint64_t peak_rss_bytes, rss_bytes;
 };
 
 /* What one that has just begun used. */
@@ -151,6 +151,10 @@ bool job_book_join(struct job_book *book, struct book_job *job, struct book_step
 void job_book_exclude(struct job_book *book, const struct task_key *key);
 /* Counts what a process used up to now. */
 void job_book_read(struct book_member *member, const struct job_use *use);
+/* Memory of all processes of the job and its steps, from their readings: between a begin and a take. */
+void job_book_begin_rss(struct book_job *job);
+void job_book_add_rss(struct book_member *member, uint64_t rss_bytes);
+void job_book_take_rss(struct book_job *job);
 /* The step of that name, new or open again; NULL: out of memory. */
 struct book_step *job_book_open_step(struct book_job *job, const char *name,
 				     const struct task_key *root, const struct job_instant *now);

@@ -178,23 +178,29 @@ static struct bytes_read *sum_bytes(const struct snapshot *snapshot)
 	return sums;
 }
 
-static void take_memory(struct book_member *member, const struct snapshot *snapshot, uint32_t row)
+void job_book_add_rss(struct book_member *member, uint64_t rss_bytes)
 {
 	struct book_step *step = job_book_step_of(member);
+
+	take_peak(member, rss_bytes);
+	member->job->window.rss_bytes += rss_bytes;
+	member->job->window.has_rss = true;
+	if (step) {
+		step->window.rss_bytes += rss_bytes;
+		step->window.has_rss = true;
+	}
+}
+
+static void take_memory(struct book_member *member, const struct snapshot *snapshot, uint32_t row)
+{
 	uint64_t rss, peak;
 
 	if (!snapshot_get(snapshot, METRIC_rss_bytes, row, &rss))
 		return;
-	if (!snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak) ||
-	    !is_own_peak(member, peak))
-		peak = rss;
-	take_peak(member, peak);
-	member->job->window.rss_bytes += rss;
-	member->job->window.has_rss = true;
-	if (step) {
-		step->window.rss_bytes += rss;
-		step->window.has_rss = true;
-	}
+	if (snapshot_get(snapshot, METRIC_hiwater_rss_bytes, row, &peak) &&
+	    is_own_peak(member, peak))
+		take_peak(member, peak);
+	job_book_add_rss(member, rss);
 }
 
 /* One that began after the snapshot was taken is not in it. */
@@ -271,21 +277,17 @@ static void forget_ended(struct job_book *book, const struct snapshot *snapshot)
 	book->ended.count = kept;
 }
 
-static void begin_sums(struct job_book *book)
+void job_book_begin_rss(struct book_job *job)
 {
-	for (size_t i = 0; i < book->jobs.count; i++) {
-		struct book_job *job = book->jobs.data[i];
-
-		job->window.rss_bytes = 0;
-		job->window.has_rss = false;
-		for (size_t k = 0; k < job->steps.count; k++) {
-			job->steps.data[k]->window.rss_bytes = 0;
-			job->steps.data[k]->window.has_rss = false;
-		}
+	job->window.rss_bytes = 0;
+	job->window.has_rss = false;
+	for (size_t i = 0; i < job->steps.count; i++) {
+		job->steps.data[i]->window.rss_bytes = 0;
+		job->steps.data[i]->window.has_rss = false;
 	}
 }
 
-static void take_sums(struct book_job *job)
+void job_book_take_rss(struct book_job *job)
 {
 	if (job->window.has_rss)
 		raise_memory(job, NULL, (double)job->window.rss_bytes);
@@ -335,7 +337,8 @@ void job_book_take_tick(struct job_book *book, const struct snapshot *snapshot,
 
 	for (int i = 0; finds_new && i < GENERATIONS_MAX && find_children(book, snapshot); i++)
 		;
-	begin_sums(book);
+	for (size_t i = 0; i < book->jobs.count; i++)
+		job_book_begin_rss(book->jobs.data[i]);
 	for (size_t i = book->members.count; i-- > 0;) {
 		struct book_member *member = book->members.data[i];
 		int64_t row = find_row(snapshot, &member->key);
@@ -352,7 +355,7 @@ void job_book_take_tick(struct job_book *book, const struct snapshot *snapshot,
 		take_memory(member, snapshot, (uint32_t)row);
 	}
 	for (size_t i = 0; i < book->jobs.count; i++) {
-		take_sums(book->jobs.data[i]);
+		job_book_take_rss(book->jobs.data[i]);
 		job_book_close_windows(book->jobs.data[i], now->boottime_ns, false);
 	}
 	forget_ended(book, snapshot);

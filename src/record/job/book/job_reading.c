@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/job/book/job_reading.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -71,6 +72,21 @@ static void read_threads(struct job_reader *reader, int32_t pid, struct job_use 
 	use->write_bytes = sum.write_bytes;
 }
 
+/* The second number of statm is what is in memory, in pages. */
+static void read_rss(struct job_reader *reader, int32_t pid, struct job_use *use)
+{
+	char path[32], line[128];
+	const char *cursor = line;
+	uint64_t pages;
+
+	snprintf(path, sizeof(path), "%" PRId32 "/statm", pid);
+	if (!host_read_line(reader->host->proc, path, line, sizeof(line)) ||
+	    !scan_u64(&cursor, &pages) || *cursor++ != ' ' || !scan_u64(&cursor, &pages))
+		return;
+	use->has_rss = true;
+	use->rss_bytes = pages * reader->host->page_bytes;
+}
+
 bool job_read_process(struct job_reader *reader, const struct task_key *key, struct job_use *ret)
 {
 	struct proc_sample sample;
@@ -82,6 +98,7 @@ bool job_read_process(struct job_reader *reader, const struct task_key *key, str
 	ret->has_run_time = true;
 	ret->run_time_ns = amounts_get(&sample.counters, AMOUNT_run_time_ns);
 	read_threads(reader, key->pid, ret);
+	read_rss(reader, key->pid, ret);
 	return true;
 }
 
