@@ -226,6 +226,7 @@ static void finish(struct recorder *recorder)
 		(void)lifecycle_flush(recorder->life, recorder_take_event, recorder);
 	(void)detector_finish(recorder->detector, now_ns, recorder_take_anomaly, recorder);
 	(void)rotated_lines_flush(&recorder->lines);
+	recorder_finish_syscalls(recorder);
 	job_tracker_finish(recorder->jobs);
 	recorder_keep_losses(recorder);
 	recorder->pending++;

@@ -8,6 +8,7 @@
  *	recorder_events.c	what happens between ticks
  *	recorder_activity.c	what active threads do, each second
  *	recorder_syscalls.c	system calls by process
+ *	strace_watch.c		the same by strace
  *	ended.c			what processes of a scope used that no tick saw
  *	recorder_context.c	what surrounds a process or the host at a moment
  *	recorder_losses.c	what the recorder itself could not do, counted

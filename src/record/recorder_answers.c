@@ -68,6 +68,7 @@ static int answer_latest(void *context, const struct server_client *client,
 		write_process(&json, recorder, client, row);
 	json_end_array(&json);
 	recorder_anomalies_json(&json, recorder, NULL, SIZE_MAX);
+	recorder_traced_json(&json, recorder);
 	json_end_object(&json);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
+#include "record/strace_watch.h"
 #include "store/history/history.h"
 #include "trace/calls/calls.h"
 
@@ -32,11 +33,14 @@ static const struct {
 	{ "failed_syscalls", "reads of system calls that failed" },
 	{ "lost_syscalls", "system calls for which the kernel's table had no room" },
 	{ "lost_syscall_threads", "threads whose system calls were not seen, for lack of memory" },
+	{ "untraced_processes", "processes that strace could not trace" },
+	{ "lost_summaries", "summaries of strace that were lost" },
 	{ "left_out_lines", "JSON lines left out, of users who wrote too many" },
 };
 
 static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
 {
+	struct strace_losses straces = recorder_strace_losses(recorder);
 	struct calls_losses lost = recorder_syscall_losses(recorder);
 	const uint64_t counts[RECORDER_LOSSES] = {
 		recorder->sample_fault.count,
@@ -52,6 +56,8 @@ static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_
 		recorder->syscalls_fault.count,
 		lost.calls,
 		lost.threads,
+		straces.processes,
+		straces.summaries,
 		recorder->lines.shares.left_out,
 	};
 

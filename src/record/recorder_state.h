@@ -41,7 +41,7 @@ struct recorder_tick {
 };
 
 /* Kinds of losses: see recorder_losses.c. */
-#define RECORDER_LOSSES 14
+#define RECORDER_LOSSES 16
 
 struct recorder {
 	const struct recorder_options *options;

@@ -8,8 +8,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "model/snapshot/snapshot.h"
 #include "record/recorder_state.h"
+#include "record/strace_watch.h"
 #include "store/history/calls/history_calls.h"
 #include "trace/calls/calls.h"
 
@@ -17,7 +19,7 @@
 
 bool recorder_has_syscalls(const struct recorder *recorder)
 {
-	return recorder->syscalls.calls;
+	return recorder->syscalls.calls || recorder->syscalls.strace;
 }
 
 int recorder_syscalls_since_tick(const struct recorder *recorder, process_call_sink *sink,
@@ -30,21 +32,52 @@ int recorder_syscalls_since_tick(const struct recorder *recorder, process_call_s
 	return status;
 }
 
-void recorder_begin_syscalls(struct recorder *recorder)
+static int take_ended(void *context, const struct process_call *call)
 {
-	struct recorder_syscalls *syscalls = &recorder->syscalls;
+	struct recorder *recorder = context;
+
+	return array_append(&recorder->syscalls.ended, *call);
+}
+
+static int open_bpf(struct recorder *recorder, struct error *error)
+{
 	const struct calls_options options = {
 		.tree_pid = recorder->options->tree_pid,
 		.cgroup = recorder->options->cgroup,
 	};
-	struct error error = { 0 }, ignored = { 0 };
 
-	if (recorder->options->syscalls != RECORD_SYSCALLS_BPF)
+	return calls_open(recorder->host, &options, &recorder->syscalls.calls, error);
+}
+
+static int open_strace(struct recorder *recorder, struct error *error)
+{
+	const struct strace_watch_options options = {
+		.host = recorder->host,
+		.loop = &recorder->loop,
+		.note = recorder->options->note,
+		.sink = take_ended,
+		.context = recorder,
+	};
+
+	return strace_watch_open(&options, &recorder->syscalls.strace, error);
+}
+
+void recorder_begin_syscalls(struct recorder *recorder)
+{
+	bool is_strace = recorder->options->syscalls == RECORD_SYSCALLS_STRACE;
+	struct error error = { 0 }, ignored = { 0 };
+	int status;
+
+	if (recorder->options->syscalls == RECORD_SYSCALLS_NOT)
 		return;
-	if (calls_open(recorder->host, &options, &syscalls->calls, &error) < 0)
-		syscalls->reason = strdup(error.message);
+	status = is_strace ? open_strace(recorder, &error) : open_bpf(recorder, &error);
+	if (status < 0)
+		recorder->syscalls.reason = strdup(error.message);
 	(void)history_set_meta(recorder->history, "syscalls",
-			       syscalls->calls ? "bpf" : error.message, &ignored);
+			       status < 0 ? error.message :
+			       is_strace  ? "strace" :
+					    "bpf",
+			       &ignored);
 }
 
 static int take_sum(void *context, const struct call_sum *sum)
@@ -82,30 +115,73 @@ static int compare(const void *one_pointer, const void *other_pointer)
 	       (one->line.time_ns > other->line.time_ns);
 }
 
+static void sort(struct recorder_syscalls *syscalls)
+{
+	if (syscalls->last.count)
+		qsort(syscalls->last.data, syscalls->last.count, sizeof(syscalls->last.data[0]),
+		      compare);
+}
+
+static void take_ended_straces(struct recorder *recorder)
+{
+	struct recorder_syscalls *syscalls = &recorder->syscalls;
+
+	for (size_t i = 0; i < syscalls->ended.count; i++)
+		(void)array_append(&syscalls->last, syscalls->ended.data[i]);
+	syscalls->ended.count = 0;
+}
+
 void recorder_take_syscalls(struct recorder *recorder)
 {
 	struct recorder_syscalls *syscalls = &recorder->syscalls;
 	struct error error = { 0 };
 
-	if (!syscalls->calls)
+	if (!recorder_has_syscalls(recorder))
 		return;
 	syscalls->last.count = 0;
-	recorder_judge(recorder, &recorder->syscalls_fault,
-		       calls_read(syscalls->calls, take_sum, recorder), &error,
-		       "system calls can be read");
-	if (syscalls->last.count)
-		qsort(syscalls->last.data, syscalls->last.count, sizeof(syscalls->last.data[0]),
-		      compare);
+	if (syscalls->calls)
+		recorder_judge(recorder, &recorder->syscalls_fault,
+			       calls_read(syscalls->calls, take_sum, recorder), &error,
+			       "system calls can be read");
+	take_ended_straces(recorder);
+	if (syscalls->strace && !syscalls->is_paused)
+		strace_watch_tick(syscalls->strace, recorder->last.snapshot);
+	sort(syscalls);
 }
 
 int recorder_keep_syscalls(struct recorder *recorder, struct error *error)
 {
 	const struct recorder_syscalls *syscalls = &recorder->syscalls;
 
-	if (!syscalls->calls)
+	if (!recorder_has_syscalls(recorder))
 		return 0;
 	return history_add_calls(recorder->history, clock_ns(CLOCK_REALTIME), syscalls->last.data,
 				 syscalls->last.count, error);
+}
+
+void recorder_finish_syscalls(struct recorder *recorder)
+{
+	struct recorder_syscalls *syscalls = &recorder->syscalls;
+	struct error error = { 0 };
+
+	if (!recorder_has_syscalls(recorder))
+		return;
+	syscalls->last.count = 0;
+	if (syscalls->calls)
+		(void)calls_read(syscalls->calls, take_sum, recorder);
+	if (syscalls->strace)
+		strace_watch_stop(syscalls->strace, true);
+	take_ended_straces(recorder);
+	(void)recorder_keep_syscalls(recorder, &error);
+}
+
+static int pause_or_resume(struct recorder_syscalls *syscalls, bool is_paused)
+{
+	if (syscalls->strace && is_paused)
+		strace_watch_stop(syscalls->strace, false);
+	if (!syscalls->calls)
+		return 0;
+	return is_paused ? calls_pause(syscalls->calls) : calls_resume(syscalls->calls);
 }
 
 void recorder_shed_syscalls(struct recorder *recorder)
@@ -115,9 +191,9 @@ void recorder_shed_syscalls(struct recorder *recorder)
 	struct error error = { 0 };
 	int status;
 
-	if (!syscalls->calls || is_shed == syscalls->is_paused)
+	if (!recorder_has_syscalls(recorder) || is_shed == syscalls->is_paused)
 		return;
-	status = is_shed ? calls_pause(syscalls->calls) : calls_resume(syscalls->calls);
+	status = pause_or_resume(syscalls, is_shed);
 	syscalls->is_paused = is_shed;
 	recorder_judge(recorder, &recorder->syscalls_fault, status, &error,
 		       "system calls can be read");
@@ -126,8 +202,10 @@ void recorder_shed_syscalls(struct recorder *recorder)
 void recorder_end_syscalls(struct recorder *recorder)
 {
 	calls_close(recorder->syscalls.calls);
+	strace_watch_close(recorder->syscalls.strace);
 	free(recorder->syscalls.reason);
 	array_free(&recorder->syscalls.last);
+	array_free(&recorder->syscalls.ended);
 }
 
 struct calls_losses recorder_syscall_losses(const struct recorder *recorder)
@@ -137,6 +215,27 @@ struct calls_losses recorder_syscall_losses(const struct recorder *recorder)
 	if (recorder->syscalls.calls)
 		calls_losses(recorder->syscalls.calls, &losses);
 	return losses;
+}
+
+struct strace_losses recorder_strace_losses(const struct recorder *recorder)
+{
+	return recorder->syscalls.strace ? strace_watch_losses(recorder->syscalls.strace) :
+					   (struct strace_losses){ 0 };
+}
+
+void recorder_traced_json(struct json *json, const struct recorder *recorder)
+{
+	int32_t pids[STRACES_MOST];
+	size_t count;
+
+	if (!recorder->syscalls.strace)
+		return;
+	count = strace_watch_pids(recorder->syscalls.strace, pids);
+	json_key(json, "traced_pids");
+	json_begin_array(json);
+	for (size_t i = 0; i < count; i++)
+		json_i64(json, pids[i]);
+	json_end_array(json);
 }
 
 /* The calls of a process, one after the other; NULL: none. */

@@ -16,17 +16,22 @@
 
 struct calls;
 struct calls_losses;
+struct strace_losses;
 struct error;
+struct json;
 struct process;
 struct process_figures;
+struct strace_watch;
 struct recorder;
 
 /* Part of struct recorder.  All zeros: they are not recorded. */
 struct recorder_syscalls {
-	struct calls *calls; /* NULL: not by BPF */
-	char *reason;	     /* why there are none, although they were asked for; NULL: there are */
-	bool is_paused;	     /* to stay within the budget */
-	ARRAY_OF(struct process_call) last; /* by process, the most time first */
+	struct calls *calls;	     /* NULL: not by BPF */
+	struct strace_watch *strace; /* NULL: not by strace */
+	char *reason;	/* why there are none, although they were asked for; NULL: there are */
+	bool is_paused; /* to stay within the budget */
+	ARRAY_OF(struct process_call) last;  /* by process, the most time first */
+	ARRAY_OF(struct process_call) ended; /* by strace, since the last tick */
 };
 
 /* Whether system calls are recorded; else the sink below is never called. */
@@ -40,10 +45,15 @@ void recorder_begin_syscalls(struct recorder *recorder);
 /* At each tick: reads them, and later adds them to the store. */
 void recorder_take_syscalls(struct recorder *recorder);
 int recorder_keep_syscalls(struct recorder *recorder, struct error *error);
+/* At the end: lets all processes go, and adds what strace has to say to the store. */
+void recorder_finish_syscalls(struct recorder *recorder);
 /* After what is left out has changed. */
 void recorder_shed_syscalls(struct recorder *recorder);
 void recorder_end_syscalls(struct recorder *recorder);
 struct calls_losses recorder_syscall_losses(const struct recorder *recorder);
+struct strace_losses recorder_strace_losses(const struct recorder *recorder);
+/* With strace: the processes that are traced at the moment. */
+void recorder_traced_json(struct json *json, const struct recorder *recorder);
 
 /* Adds the calls of a process that took most time since the tick before to its figures. */
 void recorder_syscall_figures(const struct recorder *recorder, const struct process *process,

@@ -80,6 +80,10 @@ for line in sys.stdin:
     print("made", flush=True)
 """
 
+# Before a command: it sees no strace.
+HIDDEN_STRACE = ["unshare", "-m", "sh", "-c",
+                 'mount --bind /dev/null "$(readlink -f "$(command -v strace)")" && exec "$@"', "sh"]
+
 
 def tracer_of(pid):
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -203,10 +207,8 @@ class FullTrace(TestCase):
     def test_four_outcomes_have_four_sentences(self):
         gone = subprocess.Popen(["true"])
         gone.wait()
-        hidden = ["unshare", "-m", "sh", "-c",
-                  'mount --bind /dev/null "$(readlink -f "$(command -v strace)")" && exec "$@"', "sh"]
         with Caller() as caller:
-            self.assertRegex(run("trace", "-p", caller.pid, prefix=hidden)[2], "strace is not installed")
+            self.assertRegex(run("trace", "-p", caller.pid, prefix=HIDDEN_STRACE)[2], "strace is not installed")
             status, _, err = run("trace", "-p", caller.pid, user=65534)
             self.assertEqual(status, 2)
             self.assertRegex(err, f"permission denied to trace process {caller.pid}")

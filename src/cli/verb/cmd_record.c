@@ -61,7 +61,7 @@ static const struct option options[] = {
 	{ 0, "no-events", OPTION_FLAG, &args.no_events, NULL, "record no events of processes", NULL },
 	{ 0, "activity", OPTION_FLAG, &args.activity, NULL, "record what active threads do, each second (default, where BPF works)", NULL },
 	{ 0, "no-activity", OPTION_FLAG, &args.no_activity, NULL, "do not record that", NULL },
-	{ 0, "syscalls", OPTION_SET, &args.syscalls, "WAY", "record what each process does with system calls, by minute", "bpf" },
+	{ 0, "syscalls", OPTION_SET, &args.syscalls, "WAY", "record what each process does with system calls, by minute: from the kernel, which stops nobody, or by strace, which stops a thread at each call and needs --tree or --cgroup", "bpf|strace" },
 	{ 0, "gpu", OPTION_FLAG, &args.gpu, NULL, "also ask about GPUs, and what processes use of them", NULL },
 	{ 0, "events-per-second", OPTION_NUMBER, &args.events_per_second, "N", "keep so many one by one, and count further ones by program (default: 5000)", NULL },
 	{ 0, "keep-raw", OPTION_DURATION, &args.keep_raw, "TIME", "keep full samples this long (default: 24h)", NULL },
@@ -138,6 +138,10 @@ static int check(struct error *error)
 		return error_set(error, -EINVAL, "--tree takes the number of a process");
 	if (args.activity && args.no_activity)
 		return error_set(error, -EINVAL, "--activity and --no-activity exclude each other");
+	if (syscalls() == RECORD_SYSCALLS_STRACE && !args.tree.given && !args.cgroup)
+		return error_set(error, -EINVAL,
+				 "--syscalls=strace needs --tree or --cgroup: it stops each thread "
+				 "at each call");
 	if (args.tree.given && args.cgroup)
 		return error_set(error, -EINVAL, "--tree and --cgroup exclude each other");
 	if (args.tree.given && args.no_events)

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,7 +190,7 @@ static void take_ready_messages(void *context)
 		loop_remove_fd(child->loop, &child->messages_ready);
 }
 
-void strace_child_drain(struct strace_child *child)
+static void drain(struct strace_child *child)
 {
 	while (read_some(child, child->output, true))
 		;
@@ -219,7 +220,7 @@ static void note_end(void *context)
 {
 	struct strace_child *child = context;
 
-	strace_child_drain(child);
+	drain(child);
 	reap(child);
 	forget(child);
 	child->done(child->context, child);
@@ -254,6 +255,30 @@ void strace_child_close(struct strace_child *child)
 	send_signal(child, SIGKILL);
 	reap(child);
 	forget(child);
+}
+
+void strace_child_wait(struct strace_child *child)
+{
+	uint64_t deadline_ns = monotonic_ns() + STOP_NS, now_ns;
+	struct pollfd ready[] = { { child->pidfd, POLLIN, 0 },
+				  { child->output, POLLIN, 0 },
+				  { child->messages, POLLIN, 0 } };
+
+	while (child->pid && (now_ns = monotonic_ns()) < deadline_ns) {
+		if (poll(ready, 3, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) <= 0)
+			continue;
+		drain(child);
+		if (ready[0].revents) {
+			note_end(child);
+			return;
+		}
+		/* Closed by strace: they would be ready for ever. */
+		for (int i = 1; i < 3; i++)
+			if (ready[i].revents & POLLHUP)
+				ready[i].fd = -1;
+	}
+	kill_late(child);
+	note_end(child);
 }
 
 static int watch(struct strace_child *child)
