@@ -24,6 +24,7 @@ struct command {
 	const char *examples;	 /* lines "command\tmeaning", or NULL */
 	const char *exits;	 /* other exit statuses than 0 and 2: lines "status\tmeaning", or NULL */
 	const char *reads;	 /* for completion: endings of the files that its words name, or NULL */
+	const char *first_words; /* "a|b": the kinds that the first word chooses from, or NULL */
 	const struct option *options;
 	int words_max;
 	/*

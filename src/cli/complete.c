@@ -2,6 +2,8 @@
 #include "cli/complete.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -11,6 +13,11 @@
 #include "cli/command.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
+#include "record/record_paths.h"
+#include "store/history/job/history_jobs.h"
+
+#define JOB_NAMES_MOST 100
+#define JOB_ROWS_MOST 2000
 
 /* A word that is being completed; the part before `partial` is kept. */
 struct completion {
@@ -153,6 +160,54 @@ static void complete_names(const struct completion *completion, const char *unus
 	each_process(completion, offer_name);
 }
 
+/* Names of jobs in the caller's own store; each once, the newest first. */
+struct job_names {
+	const struct completion *completion;
+	ARRAY_OF(char *) seen;
+};
+
+static int offer_job(void *context, const struct job *job)
+{
+	struct job_names *names = context;
+	char *copy;
+
+	for (size_t i = 0; i < names->seen.count; i++)
+		if (strcmp(names->seen.data[i], job->name) == 0)
+			return 0;
+	copy = is_printable(job->name) ? strdup(job->name) : NULL;
+	if (!copy)
+		return 0;
+	offer(names->completion, job->name, job_outcome_names[job->outcome]);
+	if (array_append(&names->seen, copy) == 0)
+		return names->seen.count == JOB_NAMES_MOST;
+	free(copy);
+	return 1;
+}
+
+static void complete_jobs_of(const struct completion *completion, bool running_only)
+{
+	CLEANUP(history_close_pointer) struct history *history = NULL;
+	const struct job_query query = { .span = { 0, UINT64_MAX },
+					 .running_only = running_only,
+					 .limit = JOB_ROWS_MOST };
+	struct job_names names = { .completion = completion };
+	struct error ignored = { 0 };
+	char path[PATH_MAX];
+
+	if (record_store_path(path) < 0 || history_open(path, &history, &ignored) < 0)
+		return;
+	(void)history_jobs(history, &query, offer_job, &names, &ignored);
+	for (size_t i = 0; i < names.seen.count; i++)
+		free(names.seen.data[i]);
+	array_free(&names.seen);
+}
+
+static void complete_jobs(const struct completion *completion, const char *unused)
+{
+	(void)unused;
+	complete_jobs_of(completion, false);
+}
+
 /* The name at the end of a filter, where a term begins; an operator follows it. */
 static void complete_filter(const struct completion *completion, const char *names)
 {
@@ -186,6 +241,7 @@ static const struct {
 	{ "PID", complete_pids, NULL },
 	{ "PIDS", complete_pids, NULL },
 	{ "NAME", complete_names, NULL },
+	{ "JOB", complete_jobs, NULL },
 	{ "TIME", offer_words, "100ms|1s|10s|1min|10min|1h|1h30m|1d" },
 };
 
@@ -243,24 +299,13 @@ static void complete_option(const struct completion *completion, const struct co
 		complete_argument(&value, option);
 }
 
-/* A word of the verb itself: a file that it reads, a process; where it takes none, an option. */
-static void complete_word(const struct completion *completion, const struct command *command)
-{
-	struct completion item = last_item(completion);
-
-	if (command->reads)
-		complete_files(&item, command->reads);
-	else if (strstr(command->arguments, "PID"))
-		complete_pids(completion, NULL);
-	else if (!command->words_max)
-		complete_option(completion, command);
-}
-
 /* What the words before the last one mean: an option that waits for its argument, the end of options. */
 struct context {
 	const struct option *awaiting;
 	bool only_words;
-	int command; /* where a command of its own begins; 0: nowhere */
+	int command;	   /* where a command of its own begins; 0: nowhere */
+	int words;	   /* before the last one */
+	const char *first; /* of them */
 };
 
 static struct context read_context(const struct command *command, int count, char **words)
@@ -272,8 +317,10 @@ static struct context read_context(const struct command *command, int count, cha
 
 		if (context.awaiting)
 			context.awaiting = NULL;
-		else if (is_word)
-			context.command = command->words_are_a_command ? i : 0;
+		else if (is_word && command->words_are_a_command)
+			context.command = i;
+		else if (is_word && context.words++ == 0)
+			context.first = words[i];
 		else if (strcmp(words[i], "--") == 0)
 			context.only_words = true;
 		else
@@ -284,6 +331,33 @@ static struct context read_context(const struct command *command, int count, cha
 	    (context.only_words || words[count - 1][0] != '-'))
 		context.command = count - 1;
 	return context;
+}
+
+/*
+ * A word of the verb itself: which of its kinds, a job, a file that it reads, a process; where it takes
+ * none, an option.
+ */
+static void complete_word(const struct completion *completion, const struct command *command,
+			  const struct context *context)
+{
+	struct completion item = last_item(completion);
+
+	if (command->first_words && context->words == 0) {
+		offer_words(completion, command->first_words);
+	} else if (command->first_words) {
+		/* A new job gets a new name; what is done to one is done while it runs. */
+		if (context->words == 1 && strcmp(context->first, "start") != 0)
+			complete_jobs_of(completion, true);
+	} else {
+		if (strstr(command->arguments, "JOB"))
+			complete_jobs(completion, NULL);
+		if (command->reads)
+			complete_files(&item, command->reads);
+		else if (strstr(command->arguments, "PID"))
+			complete_pids(completion, NULL);
+		else if (!command->words_max)
+			complete_option(completion, command);
+	}
 }
 
 static void complete_command(FILE *out, const struct command *command, int count, char **words)
@@ -299,7 +373,7 @@ static void complete_command(FILE *out, const struct command *command, int count
 	else if (last[0] == '-' && !context.only_words)
 		complete_option(&completion, command);
 	else
-		complete_word(&completion, command);
+		complete_word(&completion, command, &context);
 }
 
 static void offer_verbs(const struct completion *completion, const struct command *const *commands)

@@ -92,7 +92,7 @@ int verb_correlate(char **words, int count, struct error *error)
 
 const struct command command_correlate = {
 	.name = "correlate",
-	.arguments = "[NAME]",
+	.arguments = "[JOB]",
 	.summary = "what goes with the failure of jobs",
 	.description =
 		"Puts the jobs of a recording into groups by peak memory, CPU time, duration, the\n"

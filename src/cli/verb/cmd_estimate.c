@@ -104,7 +104,7 @@ int verb_estimate(char **words, int count, struct error *error)
 
 const struct command command_estimate = {
 	.name = "estimate",
-	.arguments = "NAME",
+	.arguments = "JOB",
 	.summary = "what a job will need, from its earlier runs",
 	.description =
 		"Says how much memory, CPU time and time a job of that name will need: the median\n"

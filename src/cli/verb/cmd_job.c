@@ -48,8 +48,8 @@ static const struct mark_verb {
 	int words;
 } mark_verbs[] = {
 	{ "start", "start NAME", JOB_MARK_START, 2 },
-	{ "step", "step NAME STEP", JOB_MARK_STEP, 3 },
-	{ "end", "end NAME --outcome success|failure", JOB_MARK_END, 2 },
+	{ "step", "step JOB STEP", JOB_MARK_STEP, 3 },
+	{ "end", "end JOB --outcome success|failure", JOB_MARK_END, 2 },
 };
 
 static const struct mark_verb *find_verb(char **words, int count, struct error *error)
@@ -174,23 +174,24 @@ int verb_job(char **words, int count, struct error *error)
 
 const struct command command_job = {
 	.name = "job",
-	.arguments = "start NAME | step NAME STEP | end NAME",
+	.arguments = "start NAME | step JOB STEP | end JOB",
+	.first_words = "start|step|end",
 	.summary = "mark the beginning, the steps and the end of a job",
 	.description =
-		"A job is a named span of work with an outcome: what `run --job` runs, or what is\n"
-		"marked with this. `job start` prints the job's number. Without -p or --cgroup the\n"
-		"job is the process that called taskscope, such as a script, with all that it forks\n"
-		"from then on. `job step` begins a step, which ends the one before; `job end` ends\n"
-		"the job. NAME is the newest running job of yours with that name, or a job's\n"
-		"number.\n"
+		"A job is a named span of work with an outcome: what `run --job` runs, or what\n"
+		"is marked with this. `job start` prints the job's number. Without -p or\n"
+		"--cgroup the job is the process that called taskscope, such as a script, with\n"
+		"all that it forks from then on. `job step` begins a step, which ends the one\n"
+		"before; `job end` ends the job. JOB is the newest running job of yours with\n"
+		"that name, or a job's number.\n"
 		"\n"
 		"A mark goes to the recorder whose socket you may use: yours, or else root's. It\n"
 		"measures the job: memory, CPU, processes, signals, anomalies. Where no recorder\n"
-		"runs, the mark goes to your own store, and only times and outcome are known. You\n"
-		"can mark processes and end jobs of your own, root those of all.\n"
+		"runs, the mark goes to your own store, and only times and outcome are known.\n"
+		"You can mark processes and end jobs of your own, root those of all.\n"
 		"\n"
-		"A job whose end nobody saw, since its first process ended without `job end`, has\n"
-		"the outcome `unknown`.",
+		"A job whose end nobody saw, since its first process ended without `job end`,\n"
+		"has the outcome `unknown`.",
 	.examples =
 		"taskscope job start nightly --steps 3\tthe script that calls this is a job from now on\n"
 		"taskscope job step nightly 2\tits second step begins\n"

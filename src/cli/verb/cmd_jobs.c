@@ -115,8 +115,8 @@ const struct command command_jobs = {
 	.summary = "the jobs of a recording, with their outcomes",
 	.description =
 		"Lists jobs, newest first: those that `taskscope run --job` ran, and those that\n"
-		"`taskscope job start` marked. Each run of a name is a job of its own, with its own\n"
-		"number. One whose end nobody saw has the outcome `unknown`.",
+		"`taskscope job start` marked. Each run of a name is a job of its own, with its\n"
+		"own number. One whose end nobody saw has the outcome `unknown`.",
 	.examples = "taskscope jobs\tthe last 50\n"
 		    "taskscope jobs --running\twhat runs now, and in which step\n"
 		    "taskscope jobs --since 7d --format json\tfor programs",

@@ -133,6 +133,12 @@ const struct command command_run = {
 		"that computes, and of its waits, the long ones always and short ones in part.\n"
 		"Programs need no frame pointers. What was not captured is shown as such.\n"
 		"\n"
+		"With --job the run is a job: what it used, its verdict and the whole run go to\n"
+		"the recorder whose socket you may use, else to your own store, and its outcome\n"
+		"is the exit status. While a job of yours of that name runs, the run is a step\n"
+		"of it. `taskscope jobs` lists jobs, `taskscope report JOB` shows one. If the job\n"
+		"cannot be kept, a sentence says so, and the command keeps its status.\n"
+		"\n"
 		"BPF follows the tree where it may (CAP_BPF and CAP_PERFMON); else the process\n"
 		"connector or procfs do, and the report says what they can miss. Processes that\n"
 		"outlive the command are listed as running; --wait-all waits for them.",
@@ -142,6 +148,7 @@ const struct command command_run = {
 		"taskscope run -o build.tscope -q -- make -j8\tfor later: show, compare and report read it\n"
 		"taskscope run -F 999 -o build.folded -- make -j8\tmore stacks, for a flame graph\n"
 		"taskscope run -o build.html -- make -j8\tfor a browser, with timelines and flame graphs\n"
+		"taskscope run --job nightly --step 3 -- ./job.sh\tkeep it, and its outcome\n"
 		"taskscope run -d 60s -- ./server\ta minute of it, then TERM\n"
 		"taskscope run --no-syscalls -- ./busy\tas little in its way as possible",
 	.exits = "N\tthe command's own status\n"

@@ -49,8 +49,7 @@ static void assert_has(const char *printed, const char *line)
 static void verbs_come_with_their_summary(void **state)
 {
 	(void)state;
-	assert_string_equal(COMPLETE("rep"), "+report\tshow a saved run again: its verdict and where its "
-					     "time went\n");
+	assert_string_equal(COMPLETE("rep"), "+report\tthe report of a job, or of a saved run\n");
 	assert_has(COMPLETE(""), "+help\t");
 	assert_has(COMPLETE("help", "sh"), "+show\t");
 	assert_string_equal(COMPLETE("help", "show", ""), "");
@@ -82,6 +81,8 @@ static void values_are_the_choices(void **state)
 								      ".ctprof.zst .db\n");
 	assert_has(COMPLETE("show", "-g", "comm"), "+comm-exact\t\n");
 	assert_has(COMPLETE("record", "--threshold", "memory_spike_b"), "=\t\n!nospace\n");
+	assert_string_equal(COMPLETE("job", "st"), "+start\t\n+step\t\n");
+	assert_string_equal(COMPLETE("job", "start", ""), "");
 	assert_has(COMPLETE("events", "--since", "1h"), "+1h30m\t\n");
 }
 
