@@ -9,6 +9,7 @@ tables for people and indexes included, and the share of a key frame: atop's fil
 import contextlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import sqlite3
@@ -212,6 +213,28 @@ def measure_week(build, scratch, best):
     return {name: cost.wall for name, cost in costs.items()}
 
 
+def made_jobs(count):
+    """Lines for the driver: jobs of 20 names in a week, each with its system calls."""
+    chance = random.Random(1)
+    week = 7 * 86400 * 10**9
+    for number in range(count):
+        begin, duration = 1700000040 * 10**9 + week * number // count, int(10 ** chance.uniform(9, 12))
+        yield "\t".join(["job", f"job-{chance.randrange(20)}", chance.choice(["success", "success", "failure"]), str(begin),
+                         str(duration), "cmd=make all", "memory=rss", f"peak_memory_bytes={int(2 ** chance.uniform(24, 33))}",
+                         f"run_time_ns={duration}", f"anomalies={chance.randrange(2)}"])
+        for name in chance.sample(["futex", "read", "write", "fsync", "poll", "wait4", "openat", "close"], 6):
+            yield f"syscall\t-\t{name}\t100\t2\t{int(chance.expovariate(1e-9))}"
+
+
+def measure_jobs(build, scratch, best):
+    """Wall time of asking a recording with 10,000 jobs."""
+    store = pathlib.Path(scratch, "jobs.db")
+    subprocess.run([build / "bench/jobs", store], input="\n".join(made_jobs(10000)) + "\n", text=True, check=True)
+    asked = {"jobs": ["jobs", "-n", "0"], "correlate": ["correlate"], "estimate": ["estimate", "job-7"]}
+    found = best(build, {name: [build / "taskscope", *words, "--store", store] for name, words in asked.items()}, scratch)
+    return {name: cost.wall for name, cost in found.items()}
+
+
 def measure(build, scratch, load, best):
     costs = {"by population": {}}
     for name, (processes, threads, busy) in POPULATIONS.items():
@@ -224,6 +247,7 @@ def measure(build, scratch, load, best):
     costs["budget"] = measure_budget(build, scratch, load)
     costs["activity"] = measure_activity(build, scratch, load) if os.geteuid() == 0 else {}
     costs["week"] = measure_week(build, scratch, best)
+    costs["jobs"] = measure_jobs(build, scratch, best)
     return costs
 
 
@@ -270,6 +294,8 @@ def goals(costs):
     for name, most in ("2,000 threads", 0.005), ("10,000 threads", 0.02):
         if name in costs["activity"]:
             yield f"CPU that activity adds, {name}", costs["activity"][name]["added"], most, percent
+    for name, wall in costs["jobs"].items():
+        yield f"{name}, 10,000 jobs in a recording, wall time", wall, 0.5, lambda value: f"{value * 1000:.0f} ms"
     for name, wall in week.items():
         yield (f"{name}, 7 days of a recording, wall time", wall, 0.05 if name == "open" else 0.3,
                lambda value: f"{value * 1000:.0f} ms")
