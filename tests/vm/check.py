@@ -182,6 +182,18 @@ def check_source(series, source, snapshot, seen, workload, metrics):
     yield from check_statistics(source, seen, metrics)
 
 
+def check_syscalls(summary, workload):
+    """A shell that opens and closes a file all the time, and the threads of the workload, which wait."""
+    calls = {row["syscall"]: row for row in summary["syscalls"]}
+    waiting = sum(row["under_way"] for row in calls.values())
+    if not calls.get("close", {}).get("calls") or calls["close"]["time_ns"] == 0:
+        yield f"trace --summary: no calls of a busy shell: {sorted(calls)}"
+    if not workload.count <= waiting <= workload.count + 1:
+        yield f"trace --summary: {waiting} calls under way, of {workload.count} threads that wait"
+    if summary["lost_calls"] or summary["lost_threads"]:
+        yield "trace --summary: something was lost"
+
+
 def check(series, out):
     workload = Workload((out / "workload").read_text())
     metrics = load(out / "metrics.json")
@@ -197,6 +209,7 @@ def check(series, out):
     yield from check_delays(seen["bpf"])
     yield from check_taskstats(snapshots["procfs"], seen)
     yield from check_doctor(load(out / "doctor.json"))
+    yield from check_syscalls(load(out / "syscalls.json"), workload)
     shared = set.intersection(*(set().union(*seen[source].values()) for source in SOURCES))
     print(f"linux {series}: {workload.count} threads, {len(workload.expectations)} expectations, "
           f"{len(shared)} keys in both captures")
