@@ -102,7 +102,7 @@ const struct command command_correlate = {
 		"nothing goes with failure, at most one of 20 recordings has any finding. Its\n"
 		"confidence is 1 less that p.\n"
 		"\n"
-		"All jobs are compared with each other, or with NAME those of one name. A group may\n"
+		"All jobs are compared with each other, or with JOB those of one name. A group may\n"
 		"stand out among jobs of several names because of a name that often fails: a\n"
 		"finding then also has the p of comparing jobs of the same name alone.\n"
 		"\n"
