@@ -157,6 +157,7 @@ static const struct server_method methods[] = {
 	{ "stream", answer_stream, true },
 	{ "events", answer_events, false },
 	{ "context", answer_context, false },
+	{ "jobs", job_marks_list, false },
 	{ "job_start", job_marks_start, false },
 	{ "job_step", job_marks_step, false },
 	{ "job_end", job_marks_end, false },

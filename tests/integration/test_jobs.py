@@ -378,13 +378,23 @@ class WithRecorder(Jobs):
                     ({"name": ["x"], "pid": child.pid}, "give a job a name")):
                 self.assertIn(says, ask("job_start", **params)["error"], params)
             self.assertEqual(rows(self.store, "SELECT count(*) FROM jobs"), [(0,)])
-            own = recorder.ask("job_start", name="root's", pid=os.getpid())["job"]
+            own = recorder.ask("job_start", name="root's", pid=os.getpid(), cmd="of root")["job"]
             self.assertEqual(ask("job_end", name="root's", outcome="failure")["result"]["job"], 0)
             self.assertIn("belongs to another user", ask("job_end", name=f"#{own}", outcome="failure")["error"])
             self.assertIn("belongs to another user", ask("job_step", name=str(own), step="1")["error"])
             job = ask("job_start", name="x", pid=child.pid, watch=theirs)["result"]["job"]
             self.assertEqual(rows(self.store, "SELECT uid FROM jobs WHERE id = ?", job), [(NOBODY,)])
+            words = "jobs", "--socket", recorder.socket
+            listed = json.loads(self.accept(*words, "--format", "json", prefix=AS_NOBODY))["jobs"]
+            self.assertEqual([(item["id"], item["outcome"]) for item in listed], [(job, "running"), (own, "running")])
+            self.assertEqual(self.jobs("--running")[1]["cmd"], "of root")
+            self.assertNotIn("cmd", listed[1])
+            self.assertEqual(listed[0]["watched"], theirs)
             self.assertEqual(ask("job_end", name="x", outcome="success")["result"]["job"], job)
+            text = self.accept(*words, "-n", "1", prefix=AS_NOBODY).splitlines()
+            self.assertRegex(text[1], f"^ *{job}  x +success")
+            self.assertEqual([item["id"] for item in
+                              json.loads(self.accept(*words, "--running", "--format", "json"))["jobs"]], [own])
             replies = [ask("job_start", name="flood", pid=child.pid) for _ in range(70)]
             self.assertEqual(sum("result" in reply for reply in replies), 64)
             self.assertIn("jobs", replies[-1]["error"])

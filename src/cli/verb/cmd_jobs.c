@@ -3,28 +3,32 @@
  * jobs: the jobs of a recording.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/args/store_args.h"
 #include "host/host.h"
+#include "record/job/job_list.h"
+#include "record/job/job_place.h"
 #include "record/job/job_subject.h"
-#include "render/record/job_view.h"
 #include "render/table/table.h"
-#include "store/history/job/history_jobs.h"
 
 static struct {
 	struct store_args store;
 	struct view_args view;
+	const char *socket;
 	bool running;
 } args;
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
+	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "the recorder's socket", NULL },
 	SINCE_OPTION(args.store, "those that ran in the last TIME of the recording (default: all)"),
 	{ 0, "running", OPTION_FLAG, &args.running, NULL, "only those that run", NULL },
 	LIMIT_OPTION(args.view, "show the last N, 0 for all (default: 50)"),
@@ -32,81 +36,72 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-struct listing {
-	struct history *history;
-	struct job_scene scene;
-	struct row_output output;
-	size_t left; /* to be shown; 0: all */
-	size_t shown;
-	char step[256];
-	struct error *error;
-};
-
-static int note_running_step(void *context, const struct job_step *step)
+static int show(void *context, const struct job_row *row)
 {
-	struct listing *listing = context;
+	struct row_output *output = context;
 
-	if (step->outcome == JOB_RUNNING)
-		snprintf(listing->step, sizeof(listing->step), "%s", step->name);
-	return 0;
-}
-
-static int show(void *context, const struct job *found)
-{
-	struct listing *listing = context;
-	struct job job = *found;
-	struct job_row row = { .job = &job };
-	int status = 0;
-
-	job_subject_judge(&listing->scene, &job);
-	if ((args.running && job.outcome != JOB_RUNNING) ||
-	    (listing->left && listing->shown == listing->left))
-		return 0;
-	listing->shown++;
-	listing->step[0] = '\0';
-	if (job.outcome == JOB_RUNNING)
-		status = history_job_steps(listing->history, job.id, note_running_step, listing,
-					   listing->error);
-	row.duration_ns = job_duration_ns(&job, &listing->scene.now);
-	row.step = listing->step[0] ? listing->step : NULL;
-	if (listing->output.format == FORMAT_JSON)
-		job_json(listing->output.json, &row, true);
+	if (output->format == FORMAT_JSON)
+		job_json(output->json, row, true);
 	else
-		put_job(listing->output.table, &row);
-	return listing->output.table->failed ? -ENOMEM : status;
+		put_job(output->table, row);
+	return output->table->failed ? -ENOMEM : 0;
 }
 
-int verb_jobs(char **words, int count, struct error *error)
+/* Those of the recorder that takes the caller's marks; -ENOENT when there is none. */
+static int ask_recorder(struct row_output *output, const struct job_query *query,
+			struct error *error)
+{
+	CLEANUP(free_pointer) char *answer = NULL;
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME), age_ns = args.store.since.value;
+	char parameters[128];
+	int status;
+
+	snprintf(parameters, sizeof(parameters),
+		 "{\"limit\":%zu,\"running\":%d,\"from_ns\":%" PRIu64 "}", query->limit,
+		 query->running_only, age_ns && age_ns < now_ns ? now_ns - age_ns : 0);
+	status = job_place_ask(args.socket, "jobs", parameters, &answer, error);
+	if (status < 0)
+		return status;
+	row_output_begin(output, "jobs");
+	return job_list_read(answer, strlen(answer), show, output, error);
+}
+
+static int read_store(struct row_output *output, struct job_query *query, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = NULL;
 	CLEANUP(host_close_pointer) struct host *host = NULL;
-	CLEANUP(table_clear) struct table table = { 0 };
-	struct json json;
-	struct listing listing = {
-		.output = { view_format(&args.view), &table, &json },
-		.left = view_limit(&args.view, 50),
-		.error = error,
-	};
-	struct job_query query = { .running_only = args.running, .limit = listing.left };
+	struct job_scene scene;
 	int status = store_args_open(&args.store, &history, error);
 
-	(void)words;
-	(void)count;
 	if (status == 0)
 		status = host_open(&host, NULL, error);
 	if (status < 0)
 		return status;
-	listing.history = history;
-	job_scene_look(&listing.scene, host);
-	query.span = store_args_span(&args.store, history, 0);
-	if (args.running)
-		query.limit = 0; /* those that are lost do not count */
+	job_scene_look(&scene, host);
+	query->span = store_args_span(&args.store, history, 0);
+	row_output_begin(output, "jobs");
+	return job_list(history, &scene, query, show, output, error);
+}
+
+int verb_jobs(char **words, int count, struct error *error)
+{
+	CLEANUP(table_clear) struct table table = { 0 };
+	struct json json;
+	struct row_output output = { view_format(&args.view), &table, &json };
+	struct job_query query = { .running_only = args.running,
+				   .limit = view_limit(&args.view, 50) };
+	int status = -ENOENT;
+
+	(void)words;
+	(void)count;
 	job_columns(&table);
-	row_output_begin(&listing.output, "jobs");
-	status = history_jobs(history, &query, show, &listing, error);
-	return status < 0 ? status :
-			    row_output_end(&listing.output,
-					   args.running ? "no job runs" : "no jobs", error);
+	if (!args.store.store || args.socket)
+		status = ask_recorder(&output, &query, error);
+	if (status == -ENOENT && !args.socket)
+		status = read_store(&output, &query, error);
+	return status < 0 ?
+		       status :
+		       row_output_end(&output, args.running ? "no job runs" : "no jobs", error);
 }
 
 const struct command command_jobs = {
@@ -116,7 +111,10 @@ const struct command command_jobs = {
 	.description =
 		"Lists jobs, newest first: those that `taskscope run --job` ran, and those that\n"
 		"`taskscope job start` marked. Each run of a name is a job of its own, with its\n"
-		"own number. One whose end nobody saw has the outcome `unknown`.",
+		"own number. One whose end nobody saw has the outcome `unknown`.\n"
+		"\n"
+		"The recorder that takes your marks answers: yours, or else root's, which shows\n"
+		"command lines to their owners only. Where none runs, your own store is read.",
 	.examples = "taskscope jobs\tthe last 50\n"
 		    "taskscope jobs --running\twhat runs now, and in which step\n"
 		    "taskscope jobs --since 7d --format json\tfor programs",

@@ -14,10 +14,12 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
+#include "record/job/job_list.h"
 #include "record/job/job_store.h"
 #include "record/job/job_subject.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
+#include "record/socket/server_request.h"
 #include "store/snapshot_file.h"
 
 /* A mark that is being taken. */
@@ -216,4 +218,44 @@ int job_marks_end(void *recorder, const struct server_client *client,
 		  const struct server_request *request, FILE *out, struct error *error)
 {
 	return take(recorder, JOB_MARK_END, client, request, out, error);
+}
+
+struct answering {
+	const struct server_client *client;
+	struct json json;
+};
+
+static int write_job(void *context, const struct job_row *row)
+{
+	struct answering *answering = context;
+	bool is_own = answering->client->sees_all || row->job->uid == answering->client->uid;
+
+	job_json(&answering->json, row, is_own);
+	return 0;
+}
+
+int job_marks_list(void *context, const struct server_client *client,
+		   const struct server_request *request, FILE *out, struct error *error)
+{
+	struct recorder *recorder = context;
+	struct answering answering = { client, json_writer(out) };
+	int64_t limit = server_request_number(request, "limit");
+	int64_t from = server_request_number(request, "from_ns");
+	const struct job_query query = {
+		.span = { from > 0 ? (uint64_t)from : 0, UINT64_MAX },
+		.running_only = server_request_number(request, "running") != 0,
+		.limit = limit > 0 && limit <= JOB_LIST_MOST ? (size_t)limit : JOB_LIST_MOST,
+	};
+	struct job_scene scene;
+	int status;
+
+	answering.json.one_line = true;
+	job_scene_look(&scene, recorder->host);
+	json_begin_object(&answering.json);
+	json_key(&answering.json, "jobs");
+	json_begin_array(&answering.json);
+	status = job_list(recorder->history, &scene, &query, write_job, &answering, error);
+	json_end_array(&answering.json);
+	json_end_object(&answering.json);
+	return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks of jobs that come through the recorder's socket.
+ * Marks of jobs that come through the recorder's socket, and questions about jobs.
  */
 #ifndef RECORD_JOB_MARKS_H
 #define RECORD_JOB_MARKS_H
@@ -18,5 +18,8 @@ int job_marks_step(void *recorder, const struct server_client *client,
 		   const struct server_request *request, FILE *out, struct error *error);
 int job_marks_end(void *recorder, const struct server_client *client,
 		  const struct server_request *request, FILE *out, struct error *error);
+/* The jobs, newest first: `limit`, `from_ns`, `running`.  Command lines are for their owners. */
+int job_marks_list(void *recorder, const struct server_client *client,
+		   const struct server_request *request, FILE *out, struct error *error);
 
 #endif

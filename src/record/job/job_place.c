@@ -153,6 +153,41 @@ static int find_socket(size_t place, char ret[PATH_MAX])
 	return geteuid() == 0 ? -ENOENT : record_system_socket_path(ret);
 }
 
+/* Asks one that is there; -ENOENT when none is. */
+static int ask_plainly(const char *socket, const char *method, const char *parameters, char **ret,
+		       struct error *error)
+{
+	CLEANUP(client_close) struct client client = { .fd = -1 };
+	struct error ignored = { 0 };
+	const char *answer = NULL;
+	size_t length = 0;
+	int status = client_open(&client, socket, &ignored);
+
+	if (status < 0)
+		return -ENOENT;
+	status = client_ask_with(&client, method, parameters, -1, error);
+	if (status == 0)
+		status = client_answer(&client, &answer, &length, error);
+	if (status < 0)
+		return status == -ENOENT ? -EBADMSG : status;
+	*ret = strndup(answer, length);
+	return *ret ? 0 : error_set(error, -ENOMEM, "not enough memory");
+}
+
+int job_place_ask(const char *socket, const char *method, const char *parameters, char **ret,
+		  struct error *error)
+{
+	char path[PATH_MAX];
+	int status = socket ? ask_plainly(socket, method, parameters, ret, error) : -ENOENT;
+
+	for (size_t i = 0; !socket && i < 2 && status == -ENOENT; i++)
+		if (find_socket(i, path) == 0)
+			status = ask_plainly(path, method, parameters, ret, error);
+	return socket && status == -ENOENT ?
+		       error_set(error, status, "no recorder listens at '%s'", socket) :
+		       status;
+}
+
 static int mark_anywhere(struct job_place *place, struct job_mark *mark, struct job_marked *ret,
 			 struct error *error)
 {

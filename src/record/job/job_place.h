@@ -22,5 +22,12 @@ struct job_place {
  */
 int job_place_mark(struct job_place *place, struct job_mark *mark, struct job_marked *ret,
 		   struct error *error);
+/*
+ * Asks the recorder that takes the marks of the caller, or the one at a socket (NULL: none was named).
+ * 0 and its answer, which the caller frees; -ENOENT when there is none; or another negative errno with
+ * a sentence.
+ */
+int job_place_ask(const char *socket, const char *method, const char *parameters, char **ret,
+		  struct error *error);
 
 #endif

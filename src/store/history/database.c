@@ -20,8 +20,9 @@
 
 #define BUSY_TIMEOUT_MS 5000
 #define MOMENT_MS 10
-#define LOCK_PATIENCE_NS (5 * NS_PER_SECOND)
+#define LOCK_PATIENCE_NS (20 * NS_PER_SECOND)
 #define LOCK_RETRY_MS 5
+#define LOCK_RETRIES 50 /* before it is asked again who has it */
 #define CACHE_KIB 2048
 
 /* What a stranger's file may make SQLite do. */
@@ -134,21 +135,31 @@ static int try_lock(int fd)
 	return errno == EACCES ? -EAGAIN : -errno;
 }
 
+/* A recorder keeps it; whoever adds a few rows is soon done.  To ask who has it takes a while. */
+static int wait_for_lock(int fd, const char *path)
+{
+	uint64_t end_ns = monotonic_ns() + LOCK_PATIENCE_NS;
+	int status = try_lock(fd);
+
+	while (status == -EAGAIN && monotonic_ns() < end_ns && find_owner(path) == 0)
+		for (int i = 0; i < LOCK_RETRIES && status == -EAGAIN; i++) {
+			(void)poll(NULL, 0, LOCK_RETRY_MS);
+			status = try_lock(fd);
+		}
+	return status;
+}
+
 static int lock_file(struct database *database, const struct place *place, const char *path,
 		     struct error *error)
 {
 	int fd = openat(place->dir, place->name,
 			O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-	uint64_t end_ns = monotonic_ns() + LOCK_PATIENCE_NS;
 	int status;
 
 	if (fd < 0)
 		return cannot("write", path, -errno, error);
 	database->lock = fd;
-	/* A recorder keeps it; whoever adds a few rows is soon done. */
-	while ((status = try_lock(fd)) == -EAGAIN && find_owner(path) == 0 &&
-	       monotonic_ns() < end_ns)
-		(void)poll(NULL, 0, LOCK_RETRY_MS);
+	status = wait_for_lock(fd, path);
 	if (status == 0)
 		return are_ours(place) ? 0 : not_ours(path, error);
 	return status == -EAGAIN ? is_busy(path, error) : cannot("lock", path, status, error);
