@@ -158,6 +158,13 @@ class Estimate(Case):
         self.assertRegex(text, "^nightly: from 41 runs that succeeded; 1 failed and are left out\n")
         self.assertIn("peak memory  median  120 MiB (", text)
 
+    def test_memory_that_was_found_in_different_ways(self):
+        store = self.store([text + "\tmemory=rss" for text in self.runs(4)]
+                           + [text + "\tmemory=cgroup" for text in self.runs(3)])
+        self.assertEqual(self.ask("estimate", "nightly", "--store", store)["peak_memory_bytes"]["memory"],
+                         {"cgroup": 3, "rss": 4})
+        self.assertIn("\n             mixed   3 by cgroup, 4 by rss\n", self.accept("estimate", "nightly", "--store", store))
+
     def test_few_runs_have_less_confidence(self):
         store = self.store(self.runs(10))
         found = self.ask("estimate", "nightly", "--store", store)

@@ -29,7 +29,9 @@ struct outcome_job outcome_job_of(const struct job *job)
 		{ FACTOR_CPU_TIME, JOB_run_time_ns },
 		{ FACTOR_ANOMALY, JOB_anomalies },
 	};
-	struct outcome_job outcome = { .name = job->name, .outcome = job->outcome };
+	struct outcome_job outcome = { .name = job->name,
+				       .outcome = job->outcome,
+				       .memory = job->memory };
 
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		if (job_has(&job->figures, taken[i].value))

@@ -75,7 +75,8 @@ struct outcome_job {
 	enum job_outcome outcome;
 	unsigned present; /* a bit for each factor */
 	double values[FACTOR_COUNT];
-	const char *syscall; /* the one that dominates; NULL: none does */
+	const char *syscall;	/* the one that dominates; NULL: none does */
+	enum job_memory memory; /* how its memory was found */
 };
 
 /* Takes over what the job itself has: all but its system calls. */

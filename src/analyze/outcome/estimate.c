@@ -81,6 +81,8 @@ int estimate_make(const struct outcome_job *jobs, size_t count, struct estimate 
 		ret->failed += jobs[i].outcome == JOB_FAILURE;
 		ret->running += jobs[i].outcome == JOB_RUNNING;
 		ret->unknown += jobs[i].outcome == JOB_UNKNOWN;
+		if (jobs[i].outcome == JOB_SUCCESS && outcome_job_has(&jobs[i], FACTOR_MEMORY))
+			ret->memory_runs[jobs[i].memory]++;
 	}
 	for (unsigned factor = 0; factor < ESTIMATE_COUNT; factor++) {
 		size_t known = 0;

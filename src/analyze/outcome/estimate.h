@@ -32,8 +32,9 @@ struct quantile quantile_of(const double *values, size_t count, double share);
 uint64_t quantile_runs_needed(double share);
 
 struct estimate {
-	uint64_t runs;			   /* that succeeded */
-	uint64_t failed, running, unknown; /* left out */
+	uint64_t runs;				/* that succeeded */
+	uint64_t failed, running, unknown;	/* left out */
+	uint64_t memory_runs[JOB_MEMORY_COUNT]; /* that have peak memory, by how it was found */
 	struct estimate_figure {
 		uint64_t runs; /* that have the value; with 0 all else is 0, too */
 		struct quantile median, p90;

@@ -60,6 +60,26 @@ static void append_figure(struct text *out, const struct estimate *estimate, enu
 	text_append_string(out, "\n");
 }
 
+/* Peaks that were found in different ways are not quite the same thing. */
+static void append_memory_ways(struct text *out, const struct estimate *estimate)
+{
+	const char *comma = "";
+	size_t ways = 0;
+
+	for (unsigned i = 0; i < JOB_MEMORY_COUNT; i++)
+		ways += estimate->memory_runs[i] > 0;
+	if (ways < 2 || !estimate_knows(estimate, FACTOR_MEMORY))
+		return;
+	text_format(out, "%*smixed   ", TITLE_WIDTH, "");
+	for (unsigned i = 0; i < JOB_MEMORY_COUNT; i++)
+		if (estimate->memory_runs[i]) {
+			text_format(out, "%s%" PRIu64 " by %s", comma, estimate->memory_runs[i],
+				    job_memory_names[i]);
+			comma = ", ";
+		}
+	text_append_string(out, "\n");
+}
+
 static void append_runs(struct text *out, const struct estimate *estimate, const char *name)
 {
 	bool knows = false;
@@ -121,6 +141,8 @@ int estimate_text(FILE *out, const struct terminal *terminal, const struct estim
 	for (unsigned i = 0; i < ESTIMATE_COUNT && estimate->runs; i++) {
 		text_append_string(&text, "\n");
 		append_figure(&text, estimate, i);
+		if (i == FACTOR_MEMORY)
+			append_memory_ways(&text, estimate);
 	}
 	if (room && room->has_cpus)
 		append_cpus(&text, estimate, room);
@@ -136,6 +158,16 @@ static void quantile_json(struct json *json, const char *key, const struct quant
 	json_member_fixed(json, "low", quantile->low, 0);
 	json_member_fixed(json, "high", quantile->high, 0);
 	json_member_fixed(json, "confidence", quantile->confidence, 4);
+	json_end_object(json);
+}
+
+static void memory_ways_json(struct json *json, const struct estimate *estimate)
+{
+	json_key(json, "memory");
+	json_begin_object(json);
+	for (unsigned i = 0; i < JOB_MEMORY_COUNT; i++)
+		if (estimate->memory_runs[i])
+			json_member_u64(json, job_memory_names[i], estimate->memory_runs[i]);
 	json_end_object(json);
 }
 
@@ -158,6 +190,8 @@ void estimate_json(struct json *json, const struct estimate *estimate, const cha
 			quantile_json(json, "p90", &estimate->figures[i].p90);
 			json_member_fixed(json, "most", estimate->figures[i].most, 0);
 		}
+		if (i == FACTOR_MEMORY)
+			memory_ways_json(json, estimate);
 		json_end_object(json);
 	}
 	if (room) {
