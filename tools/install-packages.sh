@@ -30,6 +30,7 @@ packages() {
 	build	libzstd-dev		compresses snapshot files
 	build	libxxhash-dev		checksums of snapshot files
 	build	libsqlite3-dev		recordings
+	build	libncurses-dev		the screen of top
 	build	scdoc			manual pages
 	build	python3			runs the checks that are part of the build
 	build	nodejs:node		bundles the page of reports; a part after ":" is a command that will do as well

@@ -363,3 +363,48 @@ bool parse_duration_ns(const char *string, uint64_t *ret)
 	*ret = total;
 	return true;
 }
+
+size_t text_append_start(struct text *line, const char *string, size_t width)
+{
+	size_t taken = 0, at = 0;
+
+	while (string[at]) {
+		size_t bytes = text_character(string + at, strnlen(string + at, 4));
+		size_t columns = text_columns(string + at);
+
+		if (taken + columns > width)
+			break;
+		taken += columns;
+		at += bytes ? bytes : 1;
+	}
+	text_append(line, string, at);
+	return taken;
+}
+
+/* The rest of the string that takes at most so many columns. */
+static const char *find_end(const char *string, size_t width)
+{
+	for (size_t left = text_width(string); left > width;) {
+		size_t bytes = text_character(string, strnlen(string, 4));
+
+		left -= text_columns(string);
+		string += bytes ? bytes : 1;
+	}
+	return string;
+}
+
+size_t text_append_cut(struct text *line, const char *string, size_t width)
+{
+	size_t full = text_width(string), taken;
+	const char *end;
+
+	if (full <= width || width == 0) {
+		text_append_string(line, width ? string : "");
+		return width ? full : 0;
+	}
+	taken = text_append_start(line, string, width / 2) + 1;
+	text_append_string(line, "…");
+	end = find_end(string, width - taken);
+	text_append_string(line, end);
+	return taken + text_width(end);
+}

@@ -63,6 +63,13 @@ size_t text_width(const char *string);
 size_t text_columns(const char *character); /* of the first character only */
 
 /*
+ * Append at most `width` columns of a UTF-8 text, and return how many they took: its start, or both
+ * ends of it with "…" between them, since those of a name say more than its middle.
+ */
+size_t text_append_start(struct text *out, const char *string, size_t width);
+size_t text_append_cut(struct text *out, const char *string, size_t width);
+
+/*
  * Reads an unsigned decimal number at *cursor and moves past it.  Returns false, and does not move
  * the cursor, where there is no number or it does not fit in 64 bits.
  */

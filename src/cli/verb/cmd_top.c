@@ -8,20 +8,25 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/config.h"
 #include "cli/args/capture_args.h"
 #include "cli/args/store_args.h"
+#include "cli/parts/top_config.h"
 #include "cli/parts/two_captures.h"
 #include "model/snapshot/snapshot.h"
 #include "record/record_paths.h"
+#include "render/terminal.h"
 #include "store/history/instant.h"
 #include "store/recording.h"
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_source.h"
+#include "tui/screen/top.h"
 #include "tui/view/moment_view.h"
 
 #define INTERVAL_LEAST_NS (100 * NS_PER_MS)
@@ -32,7 +37,7 @@ static struct {
 	struct view_args view;
 	struct option_number interval, count, tree, history;
 	const char *at;
-	bool json;
+	bool json, forest, no_mouse, read_only;
 } args = { .interval.value = NS_PER_SECOND };
 
 static const struct option options[] = {
@@ -48,6 +53,11 @@ static const struct option options[] = {
 		    "run_time_ns)"),
 	METRICS_OPTION(args.view, "metrics to show, e.g. run_time_ns,*_bytes"),
 	LIMIT_OPTION(args.view, "with --json: the first N rows, 0 for all (default: 0)"),
+	{ 0, "forest", OPTION_FLAG, &args.forest, NULL,
+	  "processes, each below the one that started it", NULL },
+	{ 0, "read-only", OPTION_FLAG, &args.read_only, NULL, "send no signals", NULL },
+	{ 0, "no-mouse", OPTION_FLAG, &args.no_mouse, NULL, "leave the mouse to the terminal",
+	  NULL },
 	{ 0, "tree", OPTION_NUMBER, &args.tree, "PID", "only this process and all that it started",
 	  NULL },
 	{ 0, "history", OPTION_DURATION, &args.history, "TIME",
@@ -80,6 +90,8 @@ static int check(int count, struct error *error)
 	if ((count || reads_recording()) && capture_args_given(&args.capture))
 		return error_set(error, -EINVAL,
 				 "options that say what to capture go with this host only");
+	if (args.forest && args.view.group_by && view_axis(&args.view) != AXIS_PROCESS)
+		return error_set(error, -EINVAL, "--forest is of processes: -g process");
 	if (args.tree.given && (!args.tree.value || args.tree.value > INT_MAX))
 		return error_set(error, -EINVAL, "--tree takes the number of a process");
 	return 0;
@@ -103,6 +115,7 @@ static int read_choice(struct view_choice *ret, struct error *error)
 	int status = 0;
 
 	ret->axis = args.view.group_by ? view_axis(&args.view) : AXIS_PROCESS;
+	ret->is_forest = args.forest;
 	ret->limit = args.view.limit.value;
 	view_choice_usual(ret);
 	if (args.view.metrics) {
@@ -127,16 +140,17 @@ static int open_file(const char *name, struct moment_source **ret, struct error 
 }
 
 /* Without a time it begins at the end, and with --history where that begins. */
-static int open_recording(struct moment_source **ret, struct error *error)
+static int open_recording(struct history_span *extent, struct moment_source **ret,
+			  struct error *error)
 {
 	struct history *history = NULL;
-	struct history_span extent = { 0 };
 	uint64_t at = args.history.given ? 0 : UINT64_MAX;
 	int status = store_args_open(&args.store, &history, error);
 
+	if (status == 0)
+		(void)history_extent(history, extent);
 	if (status == 0 && args.at) {
-		(void)history_extent(history, &extent);
-		status = instant_parse(args.at, &extent, &at, error);
+		status = instant_parse(args.at, extent, &at, error);
 		if (status < 0)
 			history_close(history);
 	}
@@ -208,15 +222,73 @@ static int print_lines(struct moment_source *source, const struct view_choice *c
 	return status;
 }
 
+/* What the command line does not say is as it was left the last time. */
+static int read_config(struct text *text, struct error *error)
+{
+	char path[PATH_MAX];
+	int status = top_config_path(path);
+
+	if (status == 0)
+		status = config_read(path, options, text, error);
+	return status == -ENOENT ? 0 : status;
+}
+
+static int parse_time(void *context, const char *text, uint64_t *ret_unix_ns, struct error *error)
+{
+	return instant_parse(text, context, ret_unix_ns, error);
+}
+
+static int show_screen(struct moment_source *source, const struct view_choice *choice,
+		       struct history_span *extent, const struct host *host, const char *title,
+		       struct error *error)
+{
+	const struct top_options screen = {
+		.source = source,
+		.choice = *choice,
+		.title = title,
+		.host = host,
+		.interval_ns = args.interval.value,
+		.no_mouse = args.no_mouse,
+		.read_only = args.read_only,
+		.colour = terminal_of(stdout).colour,
+		.save = top_config_save,
+		.parse_time = source->kind->can_move ? parse_time : NULL,
+		.parse_context = extent,
+	};
+
+	return top_run(&screen, error);
+}
+
+/* A name for the first line: of the host, the recording or the file. */
+static void choose_title(const char *file, char *ret, size_t size)
+{
+	char store[PATH_MAX];
+	struct error ignored = { 0 };
+
+	if (file || args.capture.root)
+		snprintf(ret, size, "%s", file ? file : args.capture.root);
+	else if (reads_recording() && store_args_path(&args.store, store, &ignored) == 0)
+		snprintf(ret, size, "%s", store);
+	else if (gethostname(ret, size) < 0)
+		snprintf(ret, size, "this host");
+	ret[size - 1] = '\0';
+}
+
 int verb_top(char **words, int count, struct error *error)
 {
 	CLEANUP(capture_input_close) struct capture_input input = { 0 };
 	CLEANUP(moment_source_close_pointer) struct moment_source *source = NULL;
 	CLEANUP(filter_clear) struct filter filter = { 0 };
+	CLEANUP(text_free) struct text config = { 0 };
+	struct history_span extent = { 0 };
 	struct view_choice choice = { .filter = &filter };
 	bool is_live = !count && !reads_recording() && !args.capture.root;
+	const char *file = count ? words[0] : NULL;
+	char title[PATH_MAX];
 	int status = check(count, error);
 
+	if (status == 0 && !args.json)
+		status = read_config(&config, error);
 	if (status == 0)
 		status = read_choice(&choice, error);
 	if (status == 0)
@@ -226,14 +298,15 @@ int verb_top(char **words, int count, struct error *error)
 	if (is_live)
 		status = open_live(&input, &source, error);
 	else if (reads_recording())
-		status = open_recording(&source, error);
+		status = open_recording(&extent, &source, error);
 	else
-		status = open_file(count ? words[0] : NULL, &source, error);
+		status = open_file(file, &source, error);
 	if (status < 0)
 		return status;
-	if (!args.json)
-		return error_set(error, -ENOTSUP, "there is no screen yet: give --json");
-	return print_lines(source, &choice, error);
+	if (args.json)
+		return print_lines(source, &choice, error);
+	choose_title(file, title, sizeof(title));
+	return show_screen(source, &choice, &extent, input.host, title, error);
 }
 
 const struct command command_top = {
@@ -241,16 +314,27 @@ const struct command command_top = {
 	.arguments = "[FILE]",
 	.summary = "what processes do, moment by moment: now, in a recording, in a file",
 	.description =
-		"Shows what happens now, again and again: what was done in a second since the\n"
-		"moment before, for each process (-g for threads, cgroups, users and others).\n"
-		"Where a recorder runs, its anomalies and events are there, too.\n"
+		"A screen of what happens now, again and again: what was done in a second since\n"
+		"the moment before, by process, or by thread, cgroup, user and others (-g, or\n"
+		"keys). Where a recorder runs, its anomalies and events are there, too.\n"
 		"\n"
-		"The same of a recording with --history, --store and --at, and of a file: a\n"
-		"snapshot or a run, whose counters are totals.\n"
+		"The same of a recording with --history, --store and --at, where keys move in\n"
+		"time, and of a file: a snapshot or a run, whose counters are totals.\n"
 		"\n"
-		"--json prints a line for each moment. Its figures are those that `taskscope show\n"
-		"-d` and `show FILE` have of it.",
+		"Columns, their order, sorting and the tree are kept in\n"
+		"~/.config/taskscope/top.conf, which may have any option of top.\n"
+		"\n"
+		"--json prints a line for each moment instead. Its figures are those that\n"
+		"`taskscope show -d` and `show FILE` have of it.\n"
+		"\n"
+		"Keys:\n"
+#define KEY(id, keys, label, help) "\n" keys ": " help "."
+#include "tui/screen/keys.def"
+	,
 	.examples =
+		"taskscope top\twhat happens now\n"
+		"taskscope top -g cgroup --filter 'user=www'\tcgroups of a user\n"
+		"taskscope top --history 2h\tthe last two hours of the recording\n"
 		"taskscope top --json --count 10\tten seconds of this host\n"
 		"taskscope top --json -i 2s -g cgroup -s wait_time_ns\twho waits for a CPU, by cgroup\n"
 		"taskscope top --json --tree 1234 --filter 'cpu>5'\tthe busy ones of a tree\n"

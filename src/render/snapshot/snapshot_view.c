@@ -202,10 +202,14 @@ static bool is_rate(const struct snapshot_view *view, const struct metric *metri
 		(metric->formula.count && formula_is_whole(&metric->formula)));
 }
 
-/* People read CPU time in a second as percent of a core. */
-static bool is_percent(const struct snapshot_view *view, const struct metric *metric)
+/* People read time on a CPU, and time waiting for one, in a second as percent.  NULL: not so. */
+static const char *percent_title(const struct snapshot_view *view, const struct metric *metric)
 {
-	return metric == &metrics[METRIC_run_time_ns] && is_rate(view, metric);
+	if (!is_rate(view, metric))
+		return NULL;
+	return metric == &metrics[METRIC_run_time_ns]  ? "%cpu" :
+	       metric == &metrics[METRIC_wait_time_ns] ? "%wait" :
+							 NULL;
 }
 
 void view_put_fold(struct table *table, const struct snapshot_view *view, const struct fold *fold)
@@ -222,7 +226,7 @@ void view_put_fold(struct table *table, const struct snapshot_view *view, const 
 		return;
 	}
 	cell.real = (fold->shape == SHAPE_REAL ? fold->real : (double)fold->number) / seconds;
-	if (table_is_for_people(table) && is_percent(view, fold->metric)) {
+	if (table_is_for_people(table) && percent_title(view, fold->metric)) {
 		cell.kind = TABLE_CELL_SHARE;
 		cell.is_rate = false;
 		cell.real /= 1e9;
@@ -266,10 +270,11 @@ void view_add_metrics(struct table *table, const struct snapshot_view *view,
 {
 	for (size_t i = 0; i < selected->count; i++) {
 		const struct metric *metric = &metrics[selected->ids[i]];
+		const char *percent = percent_title(view, metric);
 
 		table_add_column(table,
 				 (struct table_column){
-					 .title = is_percent(view, metric) ? "%cpu" : metric->name,
+					 .title = percent ? percent : metric->name,
 					 .alignment = metric_alignment(metric),
 					 .priority = view->may_leave_out ? i : 0,
 					 .id = metric->name,

@@ -148,53 +148,6 @@ static void narrow_names(struct sheet *sheet, size_t available)
 	}
 }
 
-/* Appends at most `width` columns from the start of the string; returns the columns taken. */
-static size_t append_start(struct text *line, const char *string, size_t width)
-{
-	size_t taken = 0, at = 0;
-
-	while (string[at]) {
-		size_t bytes = text_character(string + at, strnlen(string + at, 4));
-		size_t columns = text_columns(string + at);
-
-		if (taken + columns > width)
-			break;
-		taken += columns;
-		at += bytes ? bytes : 1;
-	}
-	text_append(line, string, at);
-	return taken;
-}
-
-/* The rest of the string that takes at most so many columns. */
-static const char *find_end(const char *string, size_t width)
-{
-	for (size_t left = text_width(string); left > width;) {
-		size_t bytes = text_character(string, strnlen(string, 4));
-
-		left -= text_columns(string);
-		string += bytes ? bytes : 1;
-	}
-	return string;
-}
-
-/* Both ends of a name say more than its middle.  Returns the columns taken. */
-static size_t append_cut(struct text *line, const char *string, size_t width)
-{
-	size_t full = text_width(string), taken;
-	const char *end;
-
-	if (full <= width || width == 0) {
-		text_append_string(line, width ? string : "");
-		return width ? full : 0;
-	}
-	taken = append_start(line, string, width / 2) + 1;
-	text_append_string(line, "…");
-	end = find_end(string, width - taken);
-	text_append_string(line, end);
-	return taken + text_width(end);
-}
-
 static void append_blanks(struct text *line, size_t count)
 {
 	while (count--)
@@ -209,7 +162,7 @@ static void append_cell(struct text *line, const char *string, size_t width,
 	if (alignment == TABLE_RIGHT && full < width)
 		append_blanks(line, width - full);
 	text_append_string(line, style_on(true, mark));
-	taken = append_cut(line, string, width);
+	taken = text_append_cut(line, string, width);
 	text_append_string(line, style_off(true, mark));
 	if (alignment != TABLE_RIGHT)
 		append_blanks(line, taken < width ? width - taken : 0);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The page as a whole: header, table or what is in its place, what was said, and the keys. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/snapshot/snapshot.h"
+#include "tui/screen/top_state.h"
+
+/* The last line: what is typed, else the keys. */
+static void paint_footer(struct top *top, int row)
+{
+	int column = 0, columns = display_columns();
+
+	if (top->mode == MODE_PROMPT) {
+		CLEANUP(text_free) struct text line = { 0 };
+		size_t width;
+
+		text_append_string(&line, top_prompt_label(top));
+		text_append_string(&line, text_string(&top->typed));
+		width = text_width(text_string(&line));
+		/* The end of a long line is where one types. */
+		display_put(row, 0, columns, STYLE_HEADING, false,
+			    width < (size_t)columns ? text_string(&line) :
+						      text_string(&top->typed));
+		display_cursor(row, (int)width < columns ? (int)width : columns - 1);
+		return;
+	}
+	for (int id = 0; id < KEY_ID_COUNT; id++) {
+		const struct key_info *key = &key_table[id];
+		char word[64];
+
+		if (!key->label[0])
+			continue;
+		snprintf(word, sizeof(word), "%.*s", key_first_length(key), key->keys);
+		if (column + (int)strlen(word) + (int)strlen(key->label) > columns)
+			break;
+		column += display_put(row, column, columns, STYLE_HEADING, false, word);
+		column += display_put(row, column, columns, STYLE_PLAIN, true, key->label);
+		column++;
+	}
+}
+
+static bool has_message(const struct top *top)
+{
+	return top->message.length > 0;
+}
+
+static void paint_message(const struct top *top, int row)
+{
+	display_put(row, 0, display_columns(), top->message_is_bad ? STYLE_BAD : STYLE_HEADING,
+		    false, text_string(&top->message));
+}
+
+void top_paint(struct top *top)
+{
+	int rows = display_rows(), header = top_header_rows(top);
+	int last = rows - 1, body;
+
+	display_begin();
+	top_paint_header(top, header);
+	body = last - header - has_message(top);
+	if (top->mode == MODE_TEXT)
+		top_paint_text(top, header, body);
+	else if (top->mode == MODE_MENU)
+		top_paint_menu(top, header, body);
+	else
+		top_paint_table(top, header, body);
+	if (has_message(top))
+		paint_message(top, last - 1);
+	paint_footer(top, last);
+	display_end();
+}

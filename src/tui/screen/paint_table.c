@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table: who it is, the metrics that were chosen, and the name, which has the room that is left.
+ * Only rows on the screen are made.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/snapshot/snapshot.h"
+#include "render/table/table.h"
+#include "tui/screen/top_state.h"
+
+#define NAME_LEAST 12
+#define PID_WIDTH 7
+#define USER_WIDTH 8
+#define DEEPEST 20
+
+static bool is_by_task(const struct top *top)
+{
+	return top->choice.axis == AXIS_PROCESS || top->choice.axis == AXIS_THREAD;
+}
+
+/* On a narrow screen, whose it is gives way to what it does, and that to its name. */
+static bool shows_user(void)
+{
+	return display_columns() >= 60;
+}
+
+static bool shows_metrics(void)
+{
+	return display_columns() >= 32;
+}
+
+static uint32_t depth_of(const struct top *top, size_t row)
+{
+	uint32_t depth = top->view.depths ? top->view.depths[row] : 0;
+
+	return depth < DEEPEST ? depth : DEEPEST;
+}
+
+void top_row_name(const struct top *top, size_t row, struct text *out)
+{
+	const struct grouping *grouping = top->view.grouping;
+	const struct snapshot *snapshot = grouping->snapshot;
+	const struct task *task = &snapshot->tasks[top_task(top, row)];
+	const struct process *process = &snapshot->processes[task->process];
+	const char *name = grouping->groups[row].key;
+
+	if (grouping->axis == AXIS_THREAD)
+		name = snapshot_text(snapshot, task->comm);
+	else if (grouping->axis == AXIS_PROCESS)
+		name = snapshot_text(snapshot,
+				     process->cmdline ? process->cmdline : process->pcomm);
+	if (!name[0])
+		name = "(none)";
+	text_append_escaped(out, name, strlen(name));
+}
+
+/* The rows of the screen as a table: the number of tasks, their scope, the metrics. */
+static int make_rows(struct top *top, struct view_rows *ret, struct snapshot_view *view,
+		     struct grouping *part)
+{
+	size_t rows = top_rows(top) - top->first;
+
+	*part = *top->view.grouping;
+	part->groups += top->first;
+	part->group_count = rows < top->page ? rows : top->page;
+	*view = top->view.view;
+	view->grouping = part;
+	view->metrics = top->choice.metrics;
+	view->depths = NULL;
+	view->limit = 0;
+	view->columns = (struct column_list){ .ids = { COLUMN_TASKS, COLUMN_SCOPE }, .count = 2 };
+	view_rows_init(ret, view, &view->metrics, true);
+	view_rows_put_all(ret);
+	top->view.grouping->cpu_counts = part->cpu_counts;
+	return ret->table.failed ? -1 : 0;
+}
+
+/* The columns of struct view_rows before its metrics. */
+enum {
+	CELL_TASKS,
+	CELL_SCOPE,
+	CELL_METRICS,
+};
+
+static void cell_at(const struct view_rows *rows, size_t row, size_t column, struct text *out)
+{
+	text_clear(out);
+	cell_text(out, &rows->table, table_at(&rows->table, row, column));
+}
+
+static void measure(struct top *top, const struct view_rows *rows)
+{
+	CLEANUP(text_free) struct text cell = { 0 };
+
+	for (size_t i = 0; i < top->choice.metrics.count && i < COLUMNS_MOST; i++) {
+		int *width = &top->widths[i];
+		int title = (int)strlen(rows->table.columns.data[CELL_METRICS + i].title);
+
+		if (*width < title)
+			*width = title;
+		for (size_t row = 0; row < table_rows(&rows->table); row++) {
+			cell_at(rows, row, CELL_METRICS + i, &cell);
+			if (*width < (int)text_width(text_string(&cell)))
+				*width = (int)text_width(text_string(&cell));
+		}
+	}
+}
+
+static bool shows_scopes(const struct view_rows *rows)
+{
+	for (size_t row = 0; row < table_rows(&rows->table); row++)
+		if (table_at(&rows->table, row, CELL_SCOPE)->kind == TABLE_CELL_TEXT)
+			return true;
+	return false;
+}
+
+/* How wide a user's name, and which row it is of; absent without a user. */
+static void append_user(const struct top *top, size_t row, struct text *out)
+{
+	const struct snapshot *snapshot = top->view.grouping->snapshot;
+	const struct process *process =
+		&snapshot->processes[snapshot->tasks[top_task(top, row)].process];
+	const char *user = snapshot_text(snapshot, process->user);
+
+	text_append_escaped(out, user[0] ? user : "-", user[0] ? strlen(user) : 1);
+}
+
+static void append_pid(const struct top *top, size_t row, struct text *out)
+{
+	const struct snapshot *snapshot = top->view.grouping->snapshot;
+	const struct task *task = &snapshot->tasks[top_task(top, row)];
+
+	text_format(out, "%*" PRId32, PID_WIDTH,
+		    top->choice.axis == AXIS_THREAD ? task->tid :
+						      snapshot->processes[task->process].tgid);
+}
+
+static enum style title_style(const struct top *top, size_t metric, char *arrow)
+{
+	const struct group_sort *sort = &top->choice.sorting.keys[0];
+	bool is_sorted = top->choice.sorting.count ?
+				 sort->by == ORDER_METRIC &&
+					 sort->metric == top->choice.metrics.ids[metric] :
+				 top->choice.metrics.ids[metric] == METRIC_run_time_ns;
+
+	*arrow = !is_sorted ? ' ' : top->choice.sorting.count && sort->ascending ? '^' : 'v';
+	return STYLE_TITLES;
+}
+
+/* A state that a person should see: one that waits for a disk, one that nobody waited for. */
+static enum style cell_style(const struct cell *cell)
+{
+	if (cell->kind != TABLE_CELL_CATEGORY || cell->unit != UNIT_STATE)
+		return STYLE_PLAIN;
+	return cell->number == 'D' || cell->number == 'Z' ? STYLE_BAD :
+	       cell->number == 'R'			  ? STYLE_GOOD :
+							    STYLE_PLAIN;
+}
+
+static int paint_right(int row, int column, int width, enum style style, bool is_marked,
+		       const char *text)
+{
+	int taken = (int)text_width(text);
+
+	display_put(row, column + (taken < width ? width - taken : 0), width, style, is_marked,
+		    text);
+	return column + width + 1;
+}
+
+struct layout {
+	size_t last; /* one more than the last metric that fits */
+	bool has_scope;
+	int row;
+};
+
+static size_t fitting(const struct top *top, bool has_scope)
+{
+	int used = PID_WIDTH + 1 + (is_by_task(top) && shows_user() ? USER_WIDTH + 1 : 0);
+	size_t i = top->shift;
+
+	if (!shows_metrics())
+		return i;
+	used += NAME_LEAST + (has_scope ? NAME_LEAST + 1 : 0);
+	for (; i < top->choice.metrics.count && i < COLUMNS_MOST; i++) {
+		used += top->widths[i] + 2;
+		if (used > display_columns() && i > top->shift)
+			break;
+	}
+	return i;
+}
+
+static void paint_titles(struct top *top, const struct view_rows *rows, const struct layout *layout)
+{
+	int row = layout->row, column = 0, columns = display_columns();
+
+	top->painted_count = 0;
+	if (is_by_task(top)) {
+		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false,
+				     top->choice.axis == AXIS_THREAD ? "TID" : "PID");
+		if (shows_user())
+			display_put(row, column, USER_WIDTH, STYLE_TITLES, false, "USER");
+		column += shows_user() ? USER_WIDTH + 1 : 0;
+	} else {
+		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false, "TASKS");
+	}
+	for (size_t i = top->shift; i < layout->last; i++) {
+		char title[64], arrow;
+		enum style style = title_style(top, i, &arrow);
+
+		snprintf(title, sizeof(title), "%s%c",
+			 rows->table.columns.data[CELL_METRICS + i].title, arrow);
+		top->painted[top->painted_count++] =
+			(struct painted_column){ column, column + top->widths[i] + 1,
+						 (int)top->choice.metrics.ids[i] };
+		column = paint_right(row, column, top->widths[i] + 1, style, false, title);
+	}
+	if (layout->has_scope) {
+		display_put(row, column, NAME_LEAST, STYLE_TITLES, false, "SCOPE");
+		column += NAME_LEAST + 1;
+	}
+	display_put(row, column, columns, STYLE_TITLES, false,
+		    top->choice.axis == AXIS_PROCESS ? "COMMAND" : "NAME");
+}
+
+static void paint_row(struct top *top, const struct view_rows *rows, const struct layout *layout,
+		      size_t line)
+{
+	CLEANUP(text_free) struct text cell = { 0 };
+	size_t number = top->first + line;
+	bool is_marked = number == top->selected;
+	int row = layout->row + 1 + (int)line, column = 0;
+
+	display_put(row, 0, 1, STYLE_PLAIN, is_marked, " ");
+	display_fill(row, 0, is_marked);
+	if (is_by_task(top)) {
+		append_pid(top, number, &cell);
+		column = paint_right(row, column, PID_WIDTH, STYLE_PLAIN, is_marked,
+				     text_string(&cell));
+		text_clear(&cell);
+		append_user(top, number, &cell);
+		if (shows_user())
+			display_put_name(row, column, USER_WIDTH, is_marked, text_string(&cell));
+		column += shows_user() ? USER_WIDTH + 1 : 0;
+	} else {
+		cell_at(rows, line, CELL_TASKS, &cell);
+		column = paint_right(row, column, PID_WIDTH, STYLE_PLAIN, is_marked,
+				     text_string(&cell));
+	}
+	for (size_t i = top->shift; i < layout->last; i++) {
+		cell_at(rows, line, CELL_METRICS + i, &cell);
+		paint_right(row, column, top->widths[i],
+			    cell_style(table_at(&rows->table, line, CELL_METRICS + i)), is_marked,
+			    text_string(&cell));
+		column += top->widths[i] + 2;
+	}
+	if (layout->has_scope) {
+		cell_at(rows, line, CELL_SCOPE, &cell);
+		display_put_name(row, column, NAME_LEAST, is_marked, text_string(&cell));
+		column += NAME_LEAST + 1;
+	}
+	text_clear(&cell);
+	top_row_name(top, number, &cell);
+	column += 2 * (int)depth_of(top, number);
+	display_put_name(row, column, display_columns() - column, is_marked, text_string(&cell));
+}
+
+/* The marked row is always on the screen. */
+static void keep_selected(struct top *top, int rows)
+{
+	top->page = rows > 1 ? (size_t)rows - 1 : 0;
+	if (top->selected < top->first)
+		top->first = top->selected;
+	if (top->page && top->selected >= top->first + top->page)
+		top->first = top->selected - top->page + 1;
+	if (top->first >= top_rows(top))
+		top->first = 0;
+}
+
+void top_paint_table(struct top *top, int row, int rows)
+{
+	struct layout layout = { .row = row };
+	struct snapshot_view view;
+	struct view_rows cells;
+	struct grouping part;
+
+	top->table_row = row;
+	if (!top->view.grouping || rows < 1)
+		return;
+	keep_selected(top, rows);
+	if (make_rows(top, &cells, &view, &part) == 0) {
+		measure(top, &cells);
+		layout.has_scope = shows_scopes(&cells);
+		layout.last = fitting(top, layout.has_scope);
+		paint_titles(top, &cells, &layout);
+		for (size_t line = 0; line < part.group_count; line++)
+			paint_row(top, &cells, &layout, line);
+	}
+	table_clear(&cells.table);
+}

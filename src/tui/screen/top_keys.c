@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* What each key does. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/collection/array.h"
+#include "base/error.h"
+#include "tui/screen/top_state.h"
+
+static void move_rows(struct top *top, int64_t by)
+{
+	int64_t rows = (int64_t)top_rows(top), to;
+
+	if (top->mode == MODE_TEXT) {
+		to = (int64_t)top->text.first + by;
+		rows = (int64_t)top->text.lines.count;
+		top->text.first = to < 0     ? 0 :
+				  to >= rows ? (size_t)(rows ? rows - 1 : 0) :
+					       (size_t)to;
+		return;
+	}
+	to = (int64_t)top->selected + by;
+	top->selected = to < 0 || !rows ? 0 : to >= rows ? (size_t)rows - 1 : (size_t)to;
+	top->follows = false;
+}
+
+static void choose_axis(struct top *top, enum group_axis axis)
+{
+	top->choice.axis = axis;
+	top->follows = false;
+	top->selected = top->first = 0;
+	memset(top->widths, 0, sizeof(top->widths));
+	top_arrange(top);
+}
+
+void top_save(struct top *top)
+{
+	struct error error = { 0 };
+
+	if (top->options->save && top->options->save(&top->choice, &error) < 0)
+		top_say(top, true, "%s", error.message);
+}
+
+static struct group_sort current_sort(const struct top *top)
+{
+	const struct group_sort usual = { .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
+
+	return top->choice.sorting.count ? top->choice.sorting.keys[0] : usual;
+}
+
+static void sort_by(struct top *top, struct group_sort sort)
+{
+	top->choice.sorting = (struct group_sorting){ .keys = { sort }, .count = 1 };
+	top_arrange(top);
+	top_save(top);
+}
+
+static void sort_by_metric(struct top *top, enum metric_id metric)
+{
+	sort_by(top, (struct group_sort){ .by = ORDER_METRIC, .metric = metric });
+}
+
+/* The next shown metric with numbers, in that direction. */
+static void sort_beside(struct top *top, int direction)
+{
+	const struct selection *shown = &top->choice.metrics;
+	struct group_sort sort = current_sort(top);
+	size_t at = 0;
+
+	while (at < shown->count && shown->ids[at] != sort.metric)
+		at++;
+	for (size_t i = 1; i <= shown->count; i++) {
+		size_t next =
+			(at + (direction > 0 ? i : shown->count - i % shown->count)) % shown->count;
+
+		if (metrics[shown->ids[next]].kind != KIND_CATEGORY) {
+			sort_by_metric(top, shown->ids[next]);
+			return;
+		}
+	}
+}
+
+static void follow(struct top *top)
+{
+	top->follows = !top->follows && top_rows(top);
+	if (!top->follows)
+		return;
+	row_identity_clear(&top->followed);
+	top_identify(top, top->selected, &top->followed);
+	top_say(top, false, "the row is followed");
+}
+
+static void pause_or_play(struct top *top)
+{
+	const struct moment_source_kind *kind = top->options->source->kind;
+
+	if (!kind->is_live && !kind->can_move)
+		top_say(top, false, "a file has one moment only");
+	else
+		top->is_paused = !top->is_paused;
+}
+
+static void travel(struct top *top, struct move move)
+{
+	if (!top->options->source->kind->can_move) {
+		top_say(top, false, "only a recording has other moments: --history shows it");
+		return;
+	}
+	top->is_paused = true;
+	top_take(top, &move);
+}
+
+static void leave(struct top *top)
+{
+	top->mode = MODE_TABLE;
+	top->follows = false;
+	top->text.is_detail = false;
+}
+
+static void open_text(struct top *top, void (*show)(struct top *top))
+{
+	if (top->mode == MODE_TEXT) {
+		leave(top);
+		return;
+	}
+	top->text.first = 0;
+	show(top);
+}
+
+static void open_detail(struct top *top)
+{
+	if (!top_rows(top))
+		return;
+	row_identity_clear(&top->shown);
+	top_identify(top, top->selected, &top->shown);
+	top_show_detail(top);
+}
+
+static void seek(struct top *top)
+{
+	if (top->options->parse_time)
+		top_prompt_open(top, PROMPT_TIME);
+	else
+		top_say(top, false, "only a recording has other moments: --history shows it");
+}
+
+#define MINUTE ((int64_t)60 * (int64_t)NS_PER_SECOND)
+
+/* The first is the metric of sorting, or the axis. */
+static const struct {
+	enum key_id key;
+	struct move move;
+} moves[] = {
+	{ KEY_OF_STEP_ON, { .kind = MOVE_ON } },
+	{ KEY_OF_STEP_BACK, { .kind = MOVE_BACK } },
+	{ KEY_OF_MINUTE_ON, { .kind = MOVE_BY, .ns = MINUTE } },
+	{ KEY_OF_MINUTE_BACK, { .kind = MOVE_BY, .ns = -MINUTE } },
+	{ KEY_OF_HOUR_ON, { .kind = MOVE_BY, .ns = 60 * MINUTE } },
+	{ KEY_OF_HOUR_BACK, { .kind = MOVE_BY, .ns = -60 * MINUTE } },
+	{ KEY_OF_START, { .kind = MOVE_FIRST } },
+	{ KEY_OF_END, { .kind = MOVE_LAST } },
+	{ KEY_OF_NEXT_ANOMALY, { .kind = MOVE_TO_NEXT_ANOMALY } },
+	{ KEY_OF_LAST_ANOMALY, { .kind = MOVE_TO_LAST_ANOMALY } },
+};
+
+static const struct {
+	enum key_id key;
+	enum group_axis axis;
+} axes_of_keys[] = {
+	{ KEY_OF_PROCESSES, AXIS_PROCESS },    { KEY_OF_THREADS, AXIS_THREAD },
+	{ KEY_OF_CGROUPS, AXIS_CGROUP },       { KEY_OF_USERS, AXIS_USER },
+	{ KEY_OF_CONTAINERS, AXIS_CONTAINER }, { KEY_OF_SCOPES, AXIS_SCOPE },
+	{ KEY_OF_PROGRAMS, AXIS_PCOMM },
+};
+
+/* Keys that only move, in the table and in pages of text. */
+static bool press_to_move(struct top *top, int key)
+{
+	int64_t page = top->page > 1 ? (int64_t)top->page - 1 : 1;
+
+	switch (key) {
+	case KEY_OF_UP:
+		move_rows(top, -1);
+		return true;
+	case KEY_OF_DOWN:
+		move_rows(top, 1);
+		return true;
+	case KEY_OF_PAGE_UP:
+		move_rows(top, -page);
+		return true;
+	case KEY_OF_PAGE_DOWN:
+		move_rows(top, page);
+		return true;
+	case KEY_OF_FIRST:
+		move_rows(top, INT32_MIN);
+		return true;
+	case KEY_OF_LAST:
+		move_rows(top, INT32_MAX);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Keys that look at other times or rows. */
+static bool press_for_view(struct top *top, int key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
+		if ((int)moves[i].key == key) {
+			travel(top, moves[i].move);
+			return true;
+		}
+	for (size_t i = 0; i < ARRAY_SIZE(axes_of_keys); i++)
+		if ((int)axes_of_keys[i].key == key) {
+			/* The same key again leads back to processes, as htop's H does. */
+			choose_axis(top, top->choice.axis == axes_of_keys[i].axis ?
+						 AXIS_PROCESS :
+						 axes_of_keys[i].axis);
+			return true;
+		}
+	return false;
+}
+
+static void press_to_sort(struct top *top, int key)
+{
+	struct group_sort sort = current_sort(top);
+
+	switch (key) {
+	case KEY_OF_SORT:
+		top_menu_open(top, MENU_SORT);
+		break;
+	case KEY_OF_SORT_LEFT:
+		sort_beside(top, -1);
+		break;
+	case KEY_OF_SORT_RIGHT:
+		sort_beside(top, 1);
+		break;
+	case KEY_OF_INVERT:
+		sort.ascending = !sort.ascending;
+		sort_by(top, sort);
+		break;
+	case KEY_OF_SORT_CPU:
+		sort_by_metric(top, METRIC_run_time_ns);
+		break;
+	case KEY_OF_SORT_MEMORY:
+		sort_by_metric(top, METRIC_rss_bytes);
+		break;
+	default:
+		break;
+	}
+}
+
+static void press_other(struct top *top, int key)
+{
+	switch (key) {
+	case KEY_OF_COLUMNS:
+		top_menu_open(top, MENU_COLUMNS);
+		break;
+	case KEY_OF_FIND:
+		top_prompt_open(top, PROMPT_FIND);
+		break;
+	case KEY_OF_FIND_NEXT:
+		top_find(top, 1, false);
+		break;
+	case KEY_OF_FIND_BEFORE:
+		top_find(top, -1, false);
+		break;
+	case KEY_OF_FILTER:
+		top_prompt_open(top, PROMPT_FILTER);
+		break;
+	case KEY_OF_TREE:
+		top->choice.is_forest = !top->choice.is_forest;
+		choose_axis(top, AXIS_PROCESS);
+		top_save(top);
+		break;
+	case KEY_OF_SIGNAL:
+		top_signal_choose(top);
+		break;
+	case KEY_OF_LEFT:
+		top->shift -= top->shift > 0;
+		break;
+	case KEY_OF_RIGHT:
+		top->shift += top->shift + 1 < top->choice.metrics.count;
+		break;
+	case KEY_OF_FOLLOW:
+		follow(top);
+		break;
+	case KEY_OF_PAUSE:
+		pause_or_play(top);
+		break;
+	case KEY_OF_SEEK:
+		seek(top);
+		break;
+	default:
+		press_to_sort(top, key);
+		break;
+	}
+}
+
+void top_press(struct top *top, int key)
+{
+	if (press_to_move(top, key))
+		return;
+	switch (key) {
+	case KEY_OF_QUIT:
+		/* In a page, it leads back first, as in other programs that show pages. */
+		if (top->mode == MODE_TEXT)
+			leave(top);
+		else
+			loop_stop(&top->loop);
+		return;
+	case KEY_OF_HELP:
+		open_text(top, top_show_keys);
+		return;
+	case KEY_OF_DETAIL:
+		open_text(top, open_detail);
+		return;
+	case KEY_OF_BACK:
+		leave(top);
+		return;
+	case KEY_OF_REDRAW:
+		display_resize();
+		return;
+	default:
+		break;
+	}
+	if (top->mode == MODE_TEXT && key != KEY_OF_PAUSE) {
+		leave(top);
+		return;
+	}
+	if (!press_for_view(top, key))
+		press_other(top, key);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the screen share: its state, and what each file does with it.
+ */
+#ifndef TUI_TOP_STATE_H
+#define TUI_TOP_STATE_H
+
+#include "base/loop.h"
+#include "base/text.h"
+#include "tui/moment/moment.h"
+#include "tui/moment/moment_source.h"
+#include "tui/screen/display.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/top.h"
+
+enum top_mode {
+	MODE_TABLE,
+	MODE_TEXT, /* the keys, or all about a row */
+	MODE_MENU,
+	MODE_PROMPT, /* a line is typed, below the table */
+};
+
+/* Lines to read, with a heading in some. */
+struct text_page {
+	ARRAY_OF(char *) lines;
+	size_t first;
+	bool is_detail; /* made anew with each moment */
+};
+
+enum menu_kind {
+	MENU_SORT,
+	MENU_COLUMNS,
+	MENU_SIGNALS,
+};
+
+struct menu {
+	enum menu_kind kind;
+	ARRAY_OF(int) items; /* metrics, or numbers of signals */
+	size_t selected;
+};
+
+enum prompt_kind {
+	PROMPT_FIND,
+	PROMPT_FILTER,
+	PROMPT_TIME,
+	PROMPT_CONFIRM,
+};
+
+/* Which task a row is of; it outlasts moments. */
+struct row_identity {
+	int32_t tgid, tid; /* tid 0: the whole process */
+	uint64_t start_time_ns;
+	char *key; /* of other groups */
+};
+
+/* A column of the table as it was painted, for clicks. */
+struct painted_column {
+	int left, right;
+	int metric; /* -1: none */
+};
+
+#define COLUMNS_MOST 128
+
+struct top {
+	const struct top_options *options;
+	struct moment moment;
+	struct moment_view view;
+	struct view_choice choice;
+	struct filter filter;
+	struct loop loop;
+	struct loop_fd input, signals;
+	struct loop_timer tick;
+	enum top_mode mode;
+	size_t selected, first; /* rows: the marked one, and the first on the screen */
+	size_t shift;		/* metrics that are left of the screen */
+	size_t page;		/* rows on the screen */
+	int table_row;		/* where the titles are */
+	bool is_paused;
+	bool follows;
+	struct row_identity followed;
+	struct text_page text;
+	struct row_identity shown; /* whose detail it is */
+	struct menu menu;
+	enum prompt_kind prompt;
+	struct text typed, wanted; /* what is typed now; what was searched for */
+	struct text filter_before; /* what Escape leads back to */
+	struct text message;	   /* said once, until the next key */
+	bool message_is_bad;
+	int signal_number; /* that waits to be confirmed */
+	int signal_pidfd;  /* -1: none */
+	struct row_identity target;
+	int widths[COLUMNS_MOST]; /* of the metrics; columns do not shrink from moment to moment */
+	struct painted_column painted[COLUMNS_MOST];
+	size_t painted_count;
+	uint64_t cpu_ns, cpu_read_ns; /* of the program itself */
+	double own_percent;	      /* below 0: not known yet */
+	struct error *error;
+	int status;
+};
+
+/* Says something in the last line but one, until the next key. */
+void top_say(struct top *top, bool is_bad, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Takes another moment, and shows it; says why when there is none. */
+void top_take(struct top *top, const struct move *move);
+/* Makes the rows of the moment anew, after another choice. */
+void top_arrange(struct top *top);
+/* Which task or group a row is; the caller frees it. */
+void top_identify(const struct top *top, size_t row, struct row_identity *ret);
+void row_identity_clear(struct row_identity *identity);
+/* Keeps what was chosen for the next time; says why it cannot. */
+void top_save(struct top *top);
+/* The row of it, or -1. */
+int64_t top_find_identity(const struct top *top, const struct row_identity *identity);
+size_t top_rows(const struct top *top);
+/* The task that a row of the axes process and thread is of. */
+uint32_t top_task(const struct top *top, size_t row);
+/* What a row is called; escaped. */
+void top_row_name(const struct top *top, size_t row, struct text *out);
+
+void top_paint(struct top *top);
+void top_paint_header(struct top *top, int rows);
+int top_header_rows(const struct top *top);
+void top_paint_table(struct top *top, int row, int rows);
+void top_paint_text(struct top *top, int row, int rows);
+void top_paint_menu(struct top *top, int row, int rows);
+
+void top_press(struct top *top, int key);
+void top_menu_open(struct top *top, enum menu_kind kind);
+void top_menu_input(struct top *top, const struct input *input, int key);
+void top_prompt_open(struct top *top, enum prompt_kind kind);
+void top_prompt_input(struct top *top, const struct input *input);
+const char *top_prompt_label(const struct top *top);
+void top_find(struct top *top, int direction, bool stays);
+void top_choose_filter(struct top *top, const char *text, bool is_meant);
+
+void top_show_keys(struct top *top);
+void top_show_detail(struct top *top);
+void top_text_clear(struct text_page *page);
+void top_text_line(struct text_page *page, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Asks which signal, then whether; sends it. */
+void top_signal_choose(struct top *top);
+void top_signal_ask(struct top *top, int number);
+void top_signal_send(struct top *top);
+
+#endif
