@@ -117,6 +117,18 @@ class Locks(TestCase):
         with role("three", **self.WHO) as process:
             self.assert_circle(self.ask(process.pid), 3)
 
+    def test_a_circle_is_shown_in_full_or_says_how_many_more_there_are(self):
+        with role("twelve", **self.WHO) as process:
+            self.assert_circle(self.ask(process.pid), 12)
+            short, full = (run("why", process.pid, "-d", SHORT, *words, **self.WHO)[1]
+                           for words in ([], ["-v"]))
+        members = re.compile(r"^  - thread \d+ \(ring-\d+\) waits for", re.MULTILINE)
+        self.assertEqual(len(members.findall(full)), 12, full)
+        [more] = re.findall(r"^  - and (\d+) more \(-v shows all\)$", short, re.MULTILINE)
+        self.assertEqual(len(members.findall(short)) + int(more), 12, short)
+        self.assertLessEqual(len(short.splitlines()), 12, short)
+        self.assertRegex(short, r"\n  13 threads \(-v shows all\)\n")
+
     def test_robust_mutexes(self):
         with role("robust", **self.WHO) as process:
             self.assert_circle(self.ask(process.pid), 2)

@@ -20,7 +20,7 @@
 		}                                                                                  \
 	} while (0)
 
-#define RING_MAX 3
+#define RING_MAX 12
 
 static pthread_mutex_t locks[RING_MAX];
 static pthread_barrier_t all_have_one;
@@ -90,6 +90,12 @@ static void act_three(void)
 {
 	init_locks(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
 	deadlock(3);
+}
+
+static void act_twelve(void)
+{
+	init_locks(PTHREAD_PRIO_NONE, PTHREAD_MUTEX_STALLED);
+	deadlock(12);
 }
 
 static void act_robust(void)
@@ -260,19 +266,13 @@ static const struct {
 	const char *name;
 	void (*act)(void);
 } roles[] = {
-	{ "abba", act_abba },
-	{ "three", act_three },
-	{ "robust", act_robust },
-	{ "held_pi", act_held_pi },
-	{ "held_robust", act_held_robust },
-	{ "self", act_self },
-	{ "held", act_held },
-	{ "timed", act_timed },
-	{ "rwlock", act_rwlock },
-	{ "join", act_join },
-	{ "join_ring", act_join_ring },
-	{ "semaphore", act_semaphore },
-	{ "condition", act_condition },
+	{ "abba", act_abba },		{ "three", act_three },
+	{ "twelve", act_twelve },	{ "robust", act_robust },
+	{ "held_pi", act_held_pi },	{ "held_robust", act_held_robust },
+	{ "self", act_self },		{ "held", act_held },
+	{ "timed", act_timed },		{ "rwlock", act_rwlock },
+	{ "join", act_join },		{ "join_ring", act_join_ring },
+	{ "semaphore", act_semaphore }, { "condition", act_condition },
 	{ "shared", act_shared },
 };
 

@@ -122,6 +122,9 @@ void diagnose(const struct run *run, struct diagnosis *ret);
 /* Which share of the answers with that score is right, as measured. */
 double verdict_confidence(double score);
 
+/* Copies a line of evidence, whose names are escaped; one that is too wide ends with "…". */
+void verdict_copy_line(const char *line, char to[DIAGNOSIS_TEXT]);
+
 /* A verdict that it waits to be woken becomes that it sleeps: the wait has a time limit. */
 void verdict_say_timed(struct verdict *verdict);
 

@@ -12,6 +12,7 @@
 #define SHORTEST_NS 20e6
 #define LINES_MAX 4
 #define COLUMNS_MAX 100
+#define CUT_MARK "…"
 /* The verdict is mixed when two causes of different classes are about equal and both below this. */
 #define MIXED_BELOW 0.4
 #define MIXED_SECOND 0.8
@@ -100,30 +101,41 @@ static struct ranking rank(const struct verdict_facts *facts)
 	return ranking;
 }
 
-/* Names of threads are untrusted; a cut never leaves half a character. */
+/* How many bytes the first characters have that take so many columns and fit into the room. */
+static size_t cut_length(const char *text, size_t columns, size_t room)
+{
+	size_t length = 0;
+
+	for (; text[length] && columns; columns--) {
+		size_t bytes = text_character(text + length, strlen(text + length));
+
+		if (length + (bytes ? bytes : 1) > room)
+			break;
+		length += bytes ? bytes : 1;
+	}
+	return length;
+}
+
+void verdict_copy_line(const char *line, char to[DIAGNOSIS_TEXT])
+{
+	size_t length = cut_length(line, COLUMNS_MAX, DIAGNOSIS_TEXT - 1);
+	const char *mark = "";
+
+	if (line[length]) {
+		length = cut_length(line, COLUMNS_MAX - 1, DIAGNOSIS_TEXT - sizeof(CUT_MARK));
+		mark = CUT_MARK;
+	}
+	snprintf(to, DIAGNOSIS_TEXT, "%.*s%s", (int)length, line, mark);
+}
+
+/* Names of threads are untrusted. */
 static bool copy_shown(const struct text *from, char to[DIAGNOSIS_TEXT])
 {
 	CLEANUP(text_free) struct text shown = { 0 };
-	const char *start;
-	size_t length = 0;
 
-	to[0] = '\0';
 	text_append_escaped(&shown, text_string(from), from->length);
-	if (from->length == 0 || from->failed || shown.failed)
-		return false;
-	start = text_string(&shown);
-	for (size_t columns = 0; start[length] && columns < COLUMNS_MAX; columns++) {
-		size_t bytes = text_character(start + length, strlen(start + length));
-
-		if (bytes == 0)
-			bytes = 1;
-		if (length + bytes >= DIAGNOSIS_TEXT)
-			break;
-		length += bytes;
-	}
-	memcpy(to, start, length);
-	to[length] = '\0';
-	return true;
+	verdict_copy_line(from->failed || shown.failed ? "" : text_string(&shown), to);
+	return to[0] != '\0';
 }
 
 static void add_line(struct verdict *verdict, const struct text *line)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "render/page.h"
 #include "render/table/table.h"
 #include "session/why/why.h"
@@ -29,7 +30,20 @@ static void print_head(FILE *out, const struct why *why)
 		fprintf(out, "  %" PRId32 " is a thread of it\n", why->before.asked);
 }
 
-static void print_verdict(FILE *out, const struct why *why)
+/* The first members of a deadlock, and how many there are besides. */
+static void print_circle(FILE *out, const struct wait_deadlock *deadlock, size_t shown)
+{
+	for (size_t i = 0; i < shown; i++) {
+		CLEANUP(text_free) struct text line = { 0 };
+
+		why_describe_member(&deadlock->members[i], &line);
+		fprintf(out, "  - %s\n", text_string(&line));
+	}
+	if (deadlock->count > shown)
+		fprintf(out, "  - and %zu more (-v shows all)\n", deadlock->count - shown);
+}
+
+static void print_verdict(FILE *out, const struct why *why, size_t members)
 {
 	const struct verdict *verdict = &why->diagnosis.verdict;
 
@@ -37,7 +51,8 @@ static void print_verdict(FILE *out, const struct why *why)
 		return;
 	fprintf(out, "  %s, by %s (%.0f %% sure)\n", class_names[verdict->class],
 		causes[verdict->cause].name, verdict->confidence * 100);
-	for (size_t i = 0; i < verdict->evidence_count; i++)
+	print_circle(out, &why->deadlock, members);
+	for (size_t i = 0; i < verdict->evidence_count && !why->deadlock.count; i++)
 		fprintf(out, "  - %s\n", verdict->evidence[i]);
 	if (verdict->cause != CAUSE_NONE)
 		fprintf(out, "  first: %s\n", verdict->hint);
@@ -66,10 +81,13 @@ static void print_threads(FILE *out, const struct terminal *terminal, const stru
 	why_table_columns(&table);
 	for (size_t i = 0; i < rows; i++)
 		why_table_row(&table, why, &why->threads.data[i]);
-	fputc('\n', out);
-	table_print(&table, terminal, out);
+	if (rows) {
+		fputc('\n', out);
+		table_print(&table, terminal, out);
+	}
 	if (why->after.thread_count > rows)
-		fprintf(out, "and %" PRIu64 " more thread%s%s\n", why->after.thread_count - rows,
+		fprintf(out, "%s%" PRIu64 "%s thread%s%s\n", rows ? "and " : "  ",
+			why->after.thread_count - rows, rows ? " more" : "",
 			why->after.thread_count == rows + 1 ? "" : "s",
 			why->threads.count > rows ? " (-v shows all)" : "");
 }
@@ -85,16 +103,16 @@ static void print_stack(FILE *out, const struct task_state *found)
 	fputc('\n', out);
 }
 
-/* What of the answer may be left out. */
+/* What of the answer may be left out: kernel stacks, threads, members of a deadlock. */
 struct extent {
-	size_t stacks, rows;
+	size_t stacks, rows, members;
 };
 
 static void print_answer(FILE *out, const struct terminal *terminal, const struct why *why,
 			 struct extent extent)
 {
 	print_head(out, why);
-	print_verdict(out, why);
+	print_verdict(out, why, extent.members);
 	print_missing(out, why);
 	if (why->threads.count == 0 || why->after.is_dead)
 		return;
@@ -104,8 +122,7 @@ static void print_answer(FILE *out, const struct terminal *terminal, const struc
 		print_stack(out, why->threads.data[i].found);
 		extent.stacks--;
 	}
-	if (extent.rows)
-		print_threads(out, terminal, why, extent.rows);
+	print_threads(out, terminal, why, extent.rows);
 }
 
 /* Whether it fits, on a terminal that breaks its lines. */
@@ -131,7 +148,7 @@ static bool fits(const struct terminal *terminal, const struct why *why, struct 
 
 void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all)
 {
-	struct extent extent = { why->threads.count, why->threads.count };
+	struct extent extent = { why->threads.count, why->threads.count, why->deadlock.count };
 
 	if (!all) {
 		extent.stacks = 1;
@@ -139,6 +156,8 @@ void why_print_text(FILE *out, const struct terminal *terminal, const struct why
 		while (extent.rows && !fits(terminal, why, extent))
 			extent.rows--;
 		extent.stacks = extent.rows || fits(terminal, why, extent);
+		while (extent.members && !fits(terminal, why, extent))
+			extent.members--;
 	}
 	print_answer(out, terminal, why, extent);
 }

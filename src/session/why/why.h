@@ -20,6 +20,7 @@
 #include "session/why/process_state.h"
 
 struct host;
+struct text;
 
 #define WHY_ANSWER 320
 
@@ -80,6 +81,9 @@ CLEANUP_POINTER(why_free, struct why)
 
 /* Corrects reasons and the verdict by what the threads wait for. */
 void why_judge_waits(struct why *why);
+
+/* Says which thread of a deadlock waits for what. */
+void why_describe_member(const struct wait_member *member, struct text *out);
 
 /* Makes the sentence `answer` from all other members. */
 void why_answer(struct why *why);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Corrects an answer by what the threads wait for: deadlocks, and locks that are conditions. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "model/wait/futex_word.h"
@@ -9,17 +8,21 @@
 #include "base/text.h"
 #include "session/why/why.h"
 
+void why_describe_member(const struct wait_member *member, struct text *out)
+{
+	text_format(out, "thread %" PRId32 " (", member->who.tid);
+	text_append_escaped(out, member->who.comm, strlen(member->who.comm));
+	text_append_string(out, ") waits for ");
+	wait_object_describe(&member->object, out);
+}
+
 static void add_evidence(struct verdict *verdict, const struct wait_member *member)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 
-	text_format(&line, "thread %" PRId32 " (", member->who.tid);
-	text_append_escaped(&line, member->who.comm, strlen(member->who.comm));
-	text_append_string(&line, ") waits for ");
-	wait_object_describe(&member->object, &line);
+	why_describe_member(member, &line);
 	if (verdict->evidence_count < DIAGNOSIS_EVIDENCE_MAX)
-		snprintf(verdict->evidence[verdict->evidence_count++], DIAGNOSIS_TEXT, "%s",
-			 text_string(&line));
+		verdict_copy_line(text_string(&line), verdict->evidence[verdict->evidence_count++]);
 }
 
 static void judge_deadlock(struct why *why)
@@ -101,7 +104,7 @@ static void judge_timed(struct why *why)
 	text_format(&line, "thread %" PRId32 " (", thread->tid);
 	text_append_escaped(&line, thread->comm, strlen(thread->comm));
 	text_append_string(&line, ") waits with a time limit, and nobody wakes it");
-	snprintf(verdict->evidence[0], DIAGNOSIS_TEXT, "%s", text_string(&line));
+	verdict_copy_line(text_string(&line), verdict->evidence[0]);
 }
 
 void why_judge_waits(struct why *why)

@@ -156,6 +156,27 @@ static void the_confidence_is_what_was_measured_from_a_score_on(void **state)
 	assert_true(verdict_confidence(0.4999) == 0);
 }
 
+static void evidence_that_is_too_wide_ends_with_a_mark(void **state)
+{
+	char line[DIAGNOSIS_TEXT], wide[301] = "", many[601] = "";
+
+	(void)state;
+	memset(wide, 'x', 100);
+	verdict_copy_line(wide, line);
+	assert_string_equal(line, wide);
+	memset(wide, 'x', 101);
+	verdict_copy_line(wide, line);
+	assert_int_equal(strlen(line), 99 + strlen("…"));
+	assert_string_equal(line + 99, "…");
+	/* Characters of several bytes fill the room before they fill the columns. */
+	for (size_t i = 0; i < 90; i++)
+		memcpy(many + 2 * i, "ö", 2);
+	verdict_copy_line(many, line);
+	assert_true(strlen(line) < DIAGNOSIS_TEXT);
+	assert_int_equal((strlen(line) - strlen("…")) % 2, 0);
+	assert_string_equal(line + strlen(line) - strlen("…"), "…");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +190,7 @@ int main(void)
 		cmocka_unit_test(stalls_on_io_say_nothing_of_who_moves_less_than_a_megabyte),
 		cmocka_unit_test(lost_threads_make_a_verdict_less_sure_and_are_named),
 		cmocka_unit_test(sampled_waits_make_a_verdict_less_sure),
+		cmocka_unit_test(evidence_that_is_too_wide_ends_with_a_mark),
 		cmocka_unit_test(numbers_of_any_size_end_in_a_verdict),
 	};
 
