@@ -22,6 +22,7 @@ struct command {
 	const char *summary;	 /* one line, no full stop */
 	const char *description; /* paragraphs for help and the man page */
 	const char *examples;	 /* lines "command\tmeaning", or NULL */
+	const char *keys;	 /* of a screen: lines "keys\tmeaning", or NULL */
 	const char *exits;	 /* other exit statuses than 0 and 2: lines "status\tmeaning", or NULL */
 	const char *reads;	 /* for completion: endings of the files that its words name, or NULL */
 	const char *first_words; /* "a|b": the kinds that the first word chooses from, or NULL */

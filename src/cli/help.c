@@ -116,6 +116,12 @@ static void help_exit(FILE *out, const char *status, size_t length, const char *
 	fprintf(out, "  %-7.*s%.*s\n", (int)length, status, (int)meaning_length, meaning);
 }
 
+static void help_key(FILE *out, const char *keys, size_t length, const char *meaning,
+		     size_t meaning_length)
+{
+	fprintf(out, "  %-17.*s%.*s\n", (int)length, keys, (int)meaning_length, meaning);
+}
+
 /* Prints them only where there are more than 0 and 2. */
 static void print_exits(FILE *out, const struct command *command)
 {
@@ -148,6 +154,9 @@ void help_command(FILE *out, const struct command *command)
 		print_options(out, "Options", command->options);
 		print_options(out, "Options of all verbs", common_options);
 	}
+	if (command->keys)
+		fputs("\nKeys:\n", out);
+	print_rows(out, command->keys, help_key);
 	print_exits(out, command);
 	if (command->examples) {
 		fputs("\nExamples:\n", out);
@@ -206,8 +215,12 @@ static void man_term(FILE *out, const char *term, size_t length, const char *mea
 {
 	CLEANUP(text_free) struct text words = { 0 };
 
+	text_append(&words, term, length);
+	fputs("*", out);
+	print_scdoc(out, text_string(&words));
+	fputs("*\n\t", out);
+	text_clear(&words);
 	text_append(&words, meaning, meaning_length);
-	fprintf(out, "*%.*s*\n\t", (int)length, term);
 	print_scdoc(out, text_string(&words));
 	fputs(".\n\n", out);
 }
@@ -296,6 +309,9 @@ void man_command(FILE *out, const struct command *command)
 		man_options(out, command->options);
 		man_options(out, common_options);
 	}
+	if (command->keys)
+		fputs("# KEYS\n\n", out);
+	print_rows(out, command->keys, man_term);
 	if (command->examples)
 		fputs("# EXAMPLES\n\n", out);
 	print_rows(out, command->examples, man_example);

@@ -325,10 +325,9 @@ const struct command command_top = {
 		"~/.config/taskscope/top.conf, which may have any option of top.\n"
 		"\n"
 		"--json prints a line for each moment instead. Its figures are those that\n"
-		"`taskscope show -d` and `show FILE` have of it.\n"
-		"\n"
-		"Keys:\n"
-#define KEY(id, keys, label, help) "\n" keys ": " help "."
+		"`taskscope show -d` and `show FILE` have of it.",
+	.keys = ""
+#define KEY(id, keys, label, help) keys "\t" help "\n"
 #include "tui/screen/keys.def"
 	,
 	.examples =
