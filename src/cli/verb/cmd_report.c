@@ -29,7 +29,7 @@
 #include "store/recording.h"
 
 #define REPORT_FILES ".tscope .jsonl .ctprof.zst"
-/* What --format html means. */
+/* What --format html means where no -o says where to. */
 #define HTML_OUTPUT "-.html"
 
 static struct {
@@ -168,8 +168,7 @@ int verb_report(char **words, int count, struct error *error)
 				 count ? "--latest is the newest job: give no name with it" :
 					 "report takes the name or #number of a job, --latest, the "
 					 "file of a run (run -o FILE), or - for standard input");
-	if (args.view.format && strcmp(args.view.format, "html") == 0 &&
-	    args.outputs.count < OPTION_LIST_MAX)
+	if (args.view.format && strcmp(args.view.format, "html") == 0 && !args.outputs.count)
 		args.outputs.values[args.outputs.count++] = HTML_OUTPUT;
 	status = check_names(error);
 	if (status < 0)
