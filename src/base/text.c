@@ -393,7 +393,7 @@ static const char *find_end(const char *string, size_t width)
 	return string;
 }
 
-size_t text_append_cut(struct text *line, const char *string, size_t width)
+size_t text_append_cut_at(struct text *line, const char *string, size_t width, size_t head)
 {
 	size_t full = text_width(string), taken;
 	const char *end;
@@ -402,9 +402,14 @@ size_t text_append_cut(struct text *line, const char *string, size_t width)
 		text_append_string(line, width ? string : "");
 		return width ? full : 0;
 	}
-	taken = text_append_start(line, string, width / 2) + 1;
+	taken = text_append_start(line, string, head) + 1;
 	text_append_string(line, "…");
 	end = find_end(string, width - taken);
 	text_append_string(line, end);
 	return taken + text_width(end);
+}
+
+size_t text_append_cut(struct text *line, const char *string, size_t width)
+{
+	return text_append_cut_at(line, string, width, width / 2);
 }

@@ -69,6 +69,9 @@ size_t text_columns(const char *character); /* of the first character only */
 size_t text_append_start(struct text *out, const char *string, size_t width);
 size_t text_append_cut(struct text *out, const char *string, size_t width);
 
+/* The same as the second, with at most `head` columns, fewer than `width`, of its beginning. */
+size_t text_append_cut_at(struct text *out, const char *string, size_t width, size_t head);
+
 /*
  * Reads an unsigned decimal number at *cursor and moves past it.  Returns false, and does not move
  * the cursor, where there is no number or it does not fit in 64 bits.

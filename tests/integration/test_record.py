@@ -7,6 +7,7 @@ import pathlib
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -296,6 +297,22 @@ class Hardship(Case):
             self.assertGreaterEqual(kept, last - 250_000_000)
             status, out, err = support.run("verify", store)
             self.assertEqual(status, 0, out + err)
+
+    def test_verify_tells_programs_what_is_wrong(self):
+        with Recorder(self, "-i", "100ms") as recorder:
+            recorder.next_tick(3)
+        self.assertEqual(json.loads(self.read("verify", recorder.store, "--format", "json")),
+                         {"file": recorder.store, "ok": True, "faults": []})
+        with contextlib.closing(sqlite3.connect(recorder.store)) as store, store:
+            store.execute("UPDATE ticks SET frame = x'00' WHERE ts_ns = (SELECT max(ts_ns) FROM ticks)")
+        status, out, err = support.run("verify", recorder.store, "--format", "json")
+        found = json.loads(out)
+        self.assertEqual((status, found["ok"]), (2, False), err)
+        self.assertTrue(found["faults"])
+        mended = self.path("mended.db")
+        found = json.loads(self.read("verify", recorder.store, "--repair", mended, "--format", "json"))
+        self.assertEqual((found["repaired"], found["left_out"] > 0), (mended, True), found)
+        self.assertTrue(json.loads(self.read("verify", mended, "--format", "json"))["ok"])
 
     def test_a_recorder_that_was_stopped_says_what_it_missed(self):
         with Recorder(self, "-i", "100ms") as recorder:

@@ -16,26 +16,9 @@
 static void append_name(struct text *out, const char *name, size_t columns)
 {
 	CLEANUP(text_free) struct text whole = { 0 };
-	size_t width, head, skip, seen = 0;
 
 	text_append_escaped(&whole, name, strlen(name));
-	width = text_width(text_string(&whole));
-	if (width <= columns) {
-		text_append(out, text_string(&whole), whole.length);
-		return;
-	}
-	head = (columns - 1) / 2;
-	skip = width - (columns - 1);
-	for (const char *at = text_string(&whole); *at;) {
-		size_t length = text_character(at, strlen(at));
-
-		if (seen == head)
-			text_append_string(out, "…");
-		if (seen < head || seen >= head + skip)
-			text_append(out, at, length ? length : 1);
-		seen += text_columns(at);
-		at += length ? length : 1;
-	}
+	text_append_cut_at(out, text_string(&whole), columns, (columns - 1) / 2);
 }
 
 int digest_say(struct digester *digester, struct digest_line line, const char *before,

@@ -7,9 +7,14 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/arena.h"
+#include "base/collection/array.h"
+#include "base/error.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/args/store_args.h"
+#include "cli/args/view_args.h"
 #include "cli/command.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
@@ -18,24 +23,58 @@
 
 static struct {
 	const char *repair;
+	struct view_args view;
 } args;
 
 static const struct option options[] = {
 	{ 0, "repair", OPTION_TEXT, &args.repair, "OUT",
 	  "copy what can be read of a recording to the new file OUT", NULL },
+	FORMAT_OPTION(args.view, "text|json"),
 	{ 0 },
 };
 
-/* Each line as it is found: checking a large recording takes a while. */
-static void print_fault(void *context, const char *sentence)
+/* What was found, for programs. */
+struct findings {
+	struct arena arena;
+	ARRAY_OF(const char *) faults;
+};
+
+static void findings_clear(struct findings *findings)
+{
+	array_free(&findings->faults);
+	arena_clear(&findings->arena);
+}
+
+static bool is_json(void)
+{
+	return view_format(&args.view) == FORMAT_JSON;
+}
+
+static void keep_fault(struct findings *findings, const char *sentence)
+{
+	const char *kept = arena_copy(&findings->arena, sentence, strlen(sentence));
+
+	if (!kept || array_append(&findings->faults, kept) < 0)
+		memory_note_missing();
+}
+
+static void print_sentence(const char *sentence)
 {
 	struct page page;
 
-	(void)context;
 	page_open(&page, stdout);
 	fprintf(page.out, "%s\n", sentence);
 	if (page_close(&page) < 0)
 		memory_note_missing();
+}
+
+/* Each line as it is found: checking a large recording takes a while. */
+static void note_fault(void *context, const char *sentence)
+{
+	if (is_json())
+		keep_fault(context, sentence);
+	else
+		print_sentence(sentence);
 }
 
 static void print_right(const char *path)
@@ -44,12 +83,30 @@ static void print_right(const char *path)
 
 	text_format(&line, "%s is complete and right",
 		    strcmp(path, "-") == 0 ? "standard input" : path);
-	print_fault(NULL, text_string(&line));
+	if (!is_json())
+		print_sentence(text_string(&line));
 }
 
-static int check_recording(const char *path, struct error *error)
+/* `left_out` is what a repair left out; below 0: nothing was repaired. */
+static void print_json(const char *path, const struct findings *findings, bool is_right,
+		       int left_out)
 {
-	int faults = history_verify(path, print_fault, NULL, error);
+	struct json json = json_writer(stdout);
+
+	json_begin_object(&json);
+	json_member_string(&json, "file", path);
+	json_member_bool(&json, "ok", is_right);
+	json_member_strings(&json, "faults", findings->faults.data, findings->faults.count);
+	if (left_out >= 0) {
+		json_member_string(&json, "repaired", args.repair);
+		json_member_u64(&json, "left_out", (uint64_t)left_out);
+	}
+	json_end_object(&json);
+}
+
+static int check_recording(const char *path, struct findings *findings, struct error *error)
+{
+	int faults = history_verify(path, note_fault, findings, error);
 
 	if (faults > 0)
 		return error_set(error, -EBADMSG,
@@ -61,31 +118,36 @@ static int check_recording(const char *path, struct error *error)
 	return faults;
 }
 
-static int repair_recording(const char *path, struct error *error)
+static int repair_recording(const char *path, struct findings *findings, struct error *error)
 {
 	CLEANUP(text_free) struct text line = { 0 };
-	int left_out = history_repair(path, args.repair, print_fault, NULL, error);
+	int left_out = history_repair(path, args.repair, note_fault, findings, error);
 
 	text_format(&line, "%s has all that can be read of %s; %d rows or ticks were left out",
 		    args.repair, path, left_out);
-	if (left_out >= 0)
-		print_fault(NULL, text_string(&line));
+	if (left_out >= 0 && is_json())
+		print_json(path, findings, findings->faults.count == 0 && left_out == 0, left_out);
+	else if (left_out >= 0)
+		print_sentence(text_string(&line));
 	return left_out < 0 ? left_out : 0;
 }
 
 /* Files of one snapshot are right when they can be read wholly. */
-static int check_file(const char *path, struct error *error)
+static int check_file(const char *path, struct findings *findings, struct error *error)
 {
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
 	int status = recording_read(path, &snapshot, error);
 
 	if (status == 0)
 		print_right(path);
+	else if (status == -EBADMSG)
+		keep_fault(findings, error->message);
 	return status;
 }
 
 int verb_verify(char **words, int count, struct error *error)
 {
+	CLEANUP(findings_clear) struct findings findings = { 0 };
 	bool is_history;
 	int status;
 
@@ -98,11 +160,12 @@ int verb_verify(char **words, int count, struct error *error)
 	if (args.repair && store_args_check(args.repair, error) < 0)
 		return -EINVAL;
 	if (args.repair)
-		status = repair_recording(words[0], error);
-	else
-		status =
-			is_history ? check_recording(words[0], error) : check_file(words[0], error);
-	return status < 0 ? status : EXIT_DONE;
+		return repair_recording(words[0], &findings, error);
+	status = is_history ? check_recording(words[0], &findings, error) :
+			      check_file(words[0], &findings, error);
+	if (is_json() && (status == 0 || status == -EBADMSG))
+		print_json(words[0], &findings, status == 0, -1);
+	return status;
 }
 
 const struct command command_verify = {
@@ -117,9 +180,11 @@ const struct command command_verify = {
 		"standard input.\n"
 		"\n"
 		"--repair copies what can be read to a new recording. A tick that is damaged\n"
-		"takes those after it with it, up to the next key frame.",
+		"takes those after it with it, up to the next key frame. --format json says the\n"
+		"same as one object, with the exit status of text.",
 	.examples = "taskscope verify r.db\texit 0 when nothing is wrong\n"
-		    "taskscope verify r.db --repair saved.db\tsave what can be read",
+		    "taskscope verify r.db --repair saved.db\tsave what can be read\n"
+		    "taskscope verify r.db --format json\tfor programs",
 	.exits = "2\tthe file is damaged, or cannot be read",
 	.reads = ".tscope .jsonl .ctprof.zst .db",
 	.options = options,

@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/dictionary.h"
 #include "render/table/table.h"
 
 #define GAP 2
 #define NARROWEST_NAME 12
+#define COMPARED_NAMES 1000
 
 /* A table while it is printed. */
 struct sheet {
@@ -21,6 +23,7 @@ struct sheet {
 	ARRAY_OF(size_t) cells; /* where each starts in it */
 	size_t *widths;		/* of the columns; 0: not shown */
 	size_t *whole;		/* the widths that they need */
+	size_t *heads;		/* how much is left of the beginning of a name that is cut */
 	struct text out;
 	bool colour;
 };
@@ -31,6 +34,7 @@ static void sheet_free(struct sheet *sheet)
 	array_free(&sheet->cells);
 	free(sheet->widths);
 	free(sheet->whole);
+	free(sheet->heads);
 	text_free(&sheet->out);
 }
 
@@ -154,7 +158,7 @@ static void append_blanks(struct text *line, size_t count)
 		text_append(line, " ", 1);
 }
 
-static void append_cell(struct text *line, const char *string, size_t width,
+static void append_cell(struct text *line, const char *string, size_t width, size_t head,
 			enum table_alignment alignment, enum style mark)
 {
 	size_t full = text_width(string), taken;
@@ -162,7 +166,7 @@ static void append_cell(struct text *line, const char *string, size_t width,
 	if (alignment == TABLE_RIGHT && full < width)
 		append_blanks(line, width - full);
 	text_append_string(line, style_on(true, mark));
-	taken = text_append_cut(line, string, width);
+	taken = text_append_cut_at(line, string, width, head);
 	text_append_string(line, style_off(true, mark));
 	if (alignment != TABLE_RIGHT)
 		append_blanks(line, taken < width ? width - taken : 0);
@@ -188,14 +192,57 @@ static void append_line(struct sheet *sheet, const struct stretch *part, const s
 			continue;
 		append_blanks(out, i > 0 ? GAP : 0);
 		append_cell(out, row ? cell_at(sheet, *row, i) : column->title, sheet->widths[i],
-			    column->alignment, mark);
+			    sheet->heads[i], column->alignment, mark);
 	}
 	while (out->length > start && out->data[out->length - 1] == ' ')
 		out->length--;
 }
 
+/* How many cells of a column differ when they are cut; 0 without memory. */
+static size_t count_different(const struct sheet *sheet, size_t column, size_t width, size_t head)
+{
+	struct dictionary *seen = dictionary_new();
+	CLEANUP(text_free) struct text cut = { 0 };
+	size_t count = 0;
+	uint32_t number;
+
+	for (size_t row = 0; seen && row < table_rows(sheet->table) && row < COMPARED_NAMES;
+	     row++) {
+		text_clear(&cut);
+		text_append_cut_at(&cut, cell_at(sheet, row, column), width, head);
+		dictionary_add(seen, text_string(&cut), cut.length, &number);
+	}
+	count = seen ? dictionary_count(seen) : 0;
+	dictionary_free(seen);
+	return count;
+}
+
+/* Both ends of a name say more than its middle, unless only the middle tells it from others. */
+static size_t find_head(const struct sheet *sheet, size_t column)
+{
+	size_t width = sheet->widths[column], middle = width / 2, best = middle;
+	size_t names = count_different(sheet, column, sheet->whole[column], 0);
+	size_t most = count_different(sheet, column, width, middle);
+
+	for (size_t far = 1; far < middle && most < names; far++)
+		for (int side = 0; side < 2; side++) {
+			size_t head = side ? middle - far : middle + far;
+			size_t different = count_different(sheet, column, width, head);
+
+			if (different <= most)
+				continue;
+			most = different;
+			best = head;
+		}
+	return best;
+}
+
 static void append_part(struct sheet *sheet, const struct stretch *part)
 {
+	for (size_t i = 0; i < part->to; i++)
+		if (sheet->widths[i])
+			sheet->heads[i] =
+				sheet->widths[i] < sheet->whole[i] ? find_head(sheet, i) : 0;
 	text_append_string(&sheet->out, style_on(sheet->colour, STYLE_TITLES));
 	append_line(sheet, part, NULL);
 	text_append_string(&sheet->out, style_off(sheet->colour, STYLE_TITLES));
@@ -298,9 +345,11 @@ int table_print(const struct table *table, const struct terminal *terminal, FILE
 		.colour = terminal->colour,
 		.widths = calloc(table->columns.count + 1, sizeof(size_t)),
 		.whole = calloc(table->columns.count + 1, sizeof(size_t)),
+		.heads = calloc(table->columns.count + 1, sizeof(size_t)),
 	};
 
-	if (!sheet.widths || !sheet.whole || table->failed || make_cells(&sheet) < 0)
+	if (!sheet.widths || !sheet.whole || !sheet.heads || table->failed ||
+	    make_cells(&sheet) < 0)
 		return -ENOMEM;
 	measure(&sheet);
 	append_table(&sheet, terminal->width);

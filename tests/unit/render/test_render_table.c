@@ -92,6 +92,27 @@ static void wide_characters_take_two_columns_and_are_not_cut_in_half(void **stat
 	table_clear(&table);
 }
 
+static void names_that_differ_in_their_middle_are_cut_where_they_do_not(void **state)
+{
+	struct table table = { 0 };
+
+	(void)state;
+	table_add_title(&table, "metric", TABLE_NAME);
+	table_add_title(&table, "n", TABLE_RIGHT);
+	add(&table, "child_utime_ns");
+	add(&table, "1");
+	add(&table, "child_stime_ns");
+	add(&table, "2");
+	add(&table, "child_stime_ns");
+	add(&table, "3");
+	assert_printed(&table, (struct terminal){ .width = 16 },
+		       "metric         n\n"
+		       "child_u…me_ns  1\n"
+		       "child_s…me_ns  2\n"
+		       "child_s…me_ns  3\n");
+	table_clear(&table);
+}
+
 static void hostile_names_are_escaped_before_they_are_cut(void **state)
 {
 	struct table table = { 0 };
@@ -398,6 +419,7 @@ int main(void)
 		cmocka_unit_test(
 			on_a_terminal_a_long_name_loses_its_middle_and_the_header_is_coloured),
 		cmocka_unit_test(wide_characters_take_two_columns_and_are_not_cut_in_half),
+		cmocka_unit_test(names_that_differ_in_their_middle_are_cut_where_they_do_not),
 		cmocka_unit_test(hostile_names_are_escaped_before_they_are_cut),
 		cmocka_unit_test(values_are_scaled_for_people),
 		cmocka_unit_test(columns_give_way_by_priority_and_are_named),
