@@ -35,7 +35,7 @@ class Install(support.TestCase):
     def test_program_manual_and_completions_are_installed(self):
         self.assertTrue(os.access(self.program, os.X_OK))
         for page in ["taskscope.1", "taskscope-capture.1", "taskscope-show.1",
-                     "taskscope-metrics.1", "taskscope-doctor.1", "taskscope-scopes.1",
+                     "taskscope-metrics.1", "taskscope-doctor.1", "taskscope-scopes.1", "taskscope-trace.1",
                      "taskscope-metrics.7", "taskscope.h.3"]:
             text = self.files[page].read_text()
             self.assertIn(".TH", text)

@@ -162,10 +162,11 @@ static int take_line(struct parser *parser, const char *line, size_t length)
 	struct word words[COLUMNS_MOST];
 	size_t count = split(line, length, words);
 	struct call_line row = { 0 };
+	bool is_long = count > COLUMNS_MOST;
 
-	if (!count || take_titles(parser, words, count))
+	if (!count || (!is_long && take_titles(parser, words, count)))
 		return 0;
-	if (is_line_of_dashes(words, count)) {
+	if (!is_long && is_line_of_dashes(words, count)) {
 		if (parser->is_inside)
 			parser->column_count = 0;
 		parser->is_inside = !parser->is_inside;
@@ -173,7 +174,7 @@ static int take_line(struct parser *parser, const char *line, size_t length)
 	}
 	if (!parser->column_count || !parser->is_inside)
 		return 0;
-	if (count <= COLUMNS_MOST && read_row(parser, words, count, &row))
+	if (!is_long && read_row(parser, words, count, &row))
 		return call_lines_add(parser->lines, &row);
 	parser->bad_lines++;
 	return 0;
