@@ -222,6 +222,7 @@ static int hold_command(struct watch *watch, char **command, const struct launch
 		return error_set(error, status, "cannot follow the command: %s", strerror(-status));
 	begin_now(watch);
 	watch_open_hardware(watch);
+	watch_open_gpu(watch);
 	if (watch_count_command(watch, pid) < 0 ||
 	    limits_begin(&watch->limits, watch->host, pid) < 0)
 		return no_memory(error);
@@ -303,6 +304,7 @@ static int attach(struct watch *watch, const int32_t *pids, size_t count, struct
 		return error_set(error, status, "cannot attach: %s", strerror(-status));
 	watch_begin_with_roots(watch);
 	watch_open_hardware(watch);
+	watch_open_gpu(watch);
 	if (limits_begin(&watch->limits, watch->host, pids[0]) < 0)
 		return no_memory(error);
 	return write_metadata(watch, error);

@@ -25,6 +25,7 @@ struct session_options {
 	bool exclude_children; /* only the processes themselves count */
 	bool since_start;      /* of attach: counters begin with the process */
 	bool hardware_counters;
+	bool gpu;
 	bool no_stacks;		     /* neither of these then means anything: */
 	uint64_t stack_frequency_hz; /* stacks a second of a thread that computes */
 	uint64_t off_cpu_min_ns;     /* a block that lasts so long always has a stack */

@@ -213,6 +213,7 @@ int session_args_open(const struct session_args *args, struct session_options *r
 		.no_critical_path = args->no_critical_path,
 		.exclude_children = args->exclude_children,
 		.hardware_counters = args->hardware_counters,
+		.gpu = args->gpu,
 		.no_stacks = args->no_stacks,
 		.stack_frequency_hz = args->frequency.given ? args->frequency.value : FREQUENCY_HZ,
 		.off_cpu_min_ns =

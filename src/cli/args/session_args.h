@@ -31,6 +31,7 @@ struct session_args {
 	bool no_critical_path;
 	bool exclude_children;
 	bool hardware_counters;
+	bool gpu;
 	bool no_stacks;
 	struct option_number frequency;
 	struct option_number off_cpu_min;
@@ -48,6 +49,7 @@ struct session_args {
 	{ 0, "no-critical-path", OPTION_FLAG, &(args).no_critical_path, NULL, "do not record each wait: no critical path, no wakers", NULL }, \
 	{ 0, "exclude-children", OPTION_FLAG, &(args).exclude_children, NULL, "count only the processes themselves, not those that they start", NULL }, \
 	{ 0, "hardware-counters", OPTION_FLAG, &(args).hardware_counters, NULL, "count cycles, instructions, cache and branch misses; each context switch takes longer", NULL }, \
+	{ 0, "gpu", OPTION_FLAG, &(args).gpu, NULL, "also ask about GPUs, and what the processes use of them", NULL }, \
 	{ 'F', "frequency", OPTION_NUMBER, &(args).frequency, "HZ", "stacks a second of each thread that computes (default: 99)", NULL }, \
 	{ 0, "off-cpu-min", OPTION_DURATION, &(args).off_cpu_min, "TIME", "take a stack of every wait that lasts so long, and of some that are shorter (default: 1ms)", NULL }, \
 	{ 0, "no-stacks", OPTION_FLAG, &(args).no_stacks, NULL, "do not look where in the code the time goes", NULL }, \

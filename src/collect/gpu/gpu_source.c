@@ -153,6 +153,7 @@ struct outcome {
 	struct text no_busy;	  /* why processes have no utilisation */
 	const char *no_processes; /* of NVIDIA */
 	bool has_nvidia, has_drm, is_partial;
+	bool is_late; /* NVIDIA's driver may answer at another time */
 };
 
 static void outcome_clear(struct outcome *outcome)
@@ -175,6 +176,7 @@ static int take_nvidia(struct capture *capture, struct outcome *outcome)
 								     GPU_FIRST_MS);
 	if (!report) {
 		text_append_string(&outcome->failure, gpu_reason(source->nvidia));
+		outcome->is_late = gpu_way(source->nvidia) != NULL;
 		return 0;
 	}
 	outcome->has_nvidia = true;
@@ -251,11 +253,14 @@ static int report_source(struct capture *capture, const struct outcome *outcome)
 
 	if (words->failed || !reason)
 		return -ENOMEM;
-	if (!has_any)
+	if (!has_any) {
 		source_set_missing(tally, reason);
-	else if (!tally->failed)
-		tally->reason = reason;
-	tally->read += has_any && !tally->read;
+		if (outcome->is_late)
+			tally->error = EAGAIN;
+	} else {
+		tally->read += !tally->read;
+		tally->reason = tally->failed ? tally->reason : reason;
+	}
 	tally->is_partial |= outcome->is_partial;
 	return explain(capture, outcome);
 }

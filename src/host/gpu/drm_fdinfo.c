@@ -88,7 +88,8 @@ static void take_line(const char *key, size_t length, const char *value, size_t 
 	uint64_t number;
 
 	for (size_t word = 0; word < ARRAY_SIZE(memory_words); word++)
-		if (begins_with(key, length, memory_words[word]) && scan_bytes(value, &number))
+		if (begins_with(key, length, memory_words[word]) &&
+		    !begins_with(key, length, "drm-total-cycles-") && scan_bytes(value, &number))
 			add_region(regions, key + strlen(memory_words[word]),
 				   length - strlen(memory_words[word]), word, number);
 	if (is_engine(key, length) && scan_u64(&value, &number)) {

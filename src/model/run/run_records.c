@@ -454,6 +454,7 @@ int record_read(const struct snapshot *snapshot, const struct record_kind *kind,
 static const char *const section_names[] = {
 	[RUN_SECTION_COUNTS] = "counts",     [RUN_SECTION_HOST] = "host",
 	[RUN_SECTION_CGROUP] = "cgroup",     [RUN_SECTION_HARDWARE] = "hardware",
+	[RUN_SECTION_GPU] = "gpu",
 	[RUN_SECTION_SAMPLING] = "sampling", [RUN_SECTION_LOSSES] = "losses",
 	[RUN_SECTION_SELF] = "self",	     [RUN_SECTION_SAMPLED] = "sampled",
 	[RUN_SECTION_PROFILE] = "profile",   [RUN_SECTION_STACK_LOSSES] = "stack_losses",

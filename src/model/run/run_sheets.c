@@ -182,18 +182,21 @@ int run_copy_host(struct snapshot *snapshot, const struct snapshot *host)
 	return status;
 }
 
-/* What the processors counted is shown and compared like the host's readings. */
+/* What the processors counted, and GPUs did, is shown and compared like the host's readings. */
 static int note_hardware(struct snapshot *snapshot, const struct run *run)
 {
 	int status = 0;
 
 	for (size_t i = 0; i < run_field_count && status == 0; i++) {
 		const struct run_number *number = run_field_at(run, &run_fields[i]);
+		bool is_gpu = run_fields[i].section == RUN_SECTION_GPU;
 		char name[SHEET_NAME_SIZE];
 
-		if (run_fields[i].section != RUN_SECTION_HARDWARE || !number->present)
+		if ((run_fields[i].section != RUN_SECTION_HARDWARE && !is_gpu) ||
+		    run_fields[i].type != RUN_FIELD_OPTIONAL || !number->present)
 			continue;
-		snprintf(name, sizeof(name), "hardware %s", run_fields[i].key);
+		snprintf(name, sizeof(name), is_gpu ? "gpu run %s" : "hardware %s",
+			 run_fields[i].key);
 		status = snapshot_note_number(snapshot, SHEET_HOST, name, number->value);
 	}
 	return status;
@@ -205,7 +208,8 @@ static int note_no_hardware(struct snapshot *snapshot, const struct run *run)
 	static const struct {
 		const char *source, *reading;
 	} all[] = { { "hardware_counters", "hardware cycles" },
-		    { "energy", "hardware package_energy_uj" } };
+		    { "energy", "hardware package_energy_uj" },
+		    { "gpu", "gpu run samples" } };
 	int status = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(all) && status == 0; i++) {

@@ -206,6 +206,7 @@ struct run {
 	struct run_limits limits;
 	struct run_sockets sockets;
 	struct run_hardware hardware;
+	struct run_gpu gpu;
 	struct run_sampled sampled; /* how waits were sampled */
 	struct run_sampling sampling;
 	struct run_sample last;

@@ -31,6 +31,21 @@ struct run_hardware {
 };
 
 /*
+ * What GPUs did meanwhile, with --gpu: the most that a sample found.  Those of the tree are sums over its members at one
+ * moment; all others are the host's.
+ */
+struct run_gpu {
+	struct run_number samples;
+	struct run_number busy_peak_percent; /* of the busiest GPU */
+	struct run_real busy_average_percent;
+	struct run_number memory_used_peak_bytes, memory_total_bytes; /* of all GPUs */
+	struct run_number temperature_peak_celsius;		      /* of the hottest */
+	struct run_number power_peak_milliwatts;		      /* of all */
+	struct run_number tree_memory_peak_bytes, tree_busy_peak_percent;
+	struct run_number tree_time_ns; /* that engines worked for it */
+};
+
+/*
  * Waits by reason that are estimates, from samples of what each thread waited for.  All are absent
  * where each wait was measured.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints what the processors counted for the tree, and the energy that the host used meanwhile. */
+/* Prints what the processors counted for the tree, what GPUs did, and the energy that the host used meanwhile. */
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "metric/unit.h"
@@ -53,6 +53,46 @@ static void print_counters(FILE *out, const struct run_hardware *hardware)
 	fprintf(out, "%s\n", text_string(&line));
 }
 
+/* First what the tree used, then what all of the host did. */
+static void print_gpus(FILE *out, const struct run_gpu *gpu)
+{
+	const struct {
+		const struct run_number *number;
+		enum metric_unit unit;
+		double factor;
+		const char *before, *after;
+	} all[] = {
+		{ &gpu->tree_memory_peak_bytes, UNIT_BYTES, 1, "this held at most ", "" },
+		{ &gpu->tree_busy_peak_percent, UNIT_RATIO, 0.01, "used at most ", " of one" },
+		{ &gpu->tree_time_ns, UNIT_NS, 1, "engines worked ", " for it" },
+		{ &gpu->busy_peak_percent, UNIT_RATIO, 0.01, "the busiest was at most ", " busy" },
+		{ &gpu->memory_used_peak_bytes, UNIT_BYTES, 1, "all held at most ", "" },
+		{ &gpu->memory_total_bytes, UNIT_BYTES, 1, " of ", "" },
+		{ &gpu->temperature_peak_celsius, UNIT_LEVEL, 1, "", " °C" },
+		{ &gpu->power_peak_milliwatts, UNIT_LEVEL, 0.001, "", " W" },
+	};
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t start;
+
+	text_append_string(&line, "gpu: ");
+	start = line.length;
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		if (!all[i].number->present)
+			continue;
+		text_append_string(&line,
+				   line.length > start && all[i].before[0] != ' ' ? ", " : "");
+		text_append_string(&line, all[i].before);
+		if (all[i].unit == UNIT_RATIO)
+			unit_format_share(&line, all[i].factor * (double)all[i].number->value);
+		else
+			unit_format_real(&line, all[i].unit,
+					 all[i].factor * (double)all[i].number->value);
+		text_append_string(&line, all[i].after);
+	}
+	if (line.length > start)
+		fprintf(out, "%s\n", text_string(&line));
+}
+
 static void print_energy(FILE *out, const struct run_hardware *hardware)
 {
 	const struct {
@@ -77,6 +117,7 @@ static void print_energy(FILE *out, const struct run_hardware *hardware)
 void run_text_hardware(FILE *out, const struct run *run, const struct run_text_options *options)
 {
 	print_counters(out, &run->hardware);
+	print_gpus(out, &run->gpu);
 	if (options->is_verbose)
 		print_energy(out, &run->hardware);
 }

@@ -294,6 +294,8 @@ int watch_finish(struct watch *watch)
 	if (status == 0)
 		status = watch_finish_hardware(watch);
 	if (status == 0)
+		status = watch_finish_gpu(watch);
+	if (status == 0)
 		status = finish_sampled(watch);
 	if (status == 0)
 		status = phases_finish(&watch->phases);

@@ -145,6 +145,7 @@ void watch_close(struct watch *watch)
 	if (watch->command.launch.pid > 0)
 		launch_finish(&watch->command.launch);
 	hardware_close(&watch->counters);
+	watch_close_gpu(&watch->gpu);
 	free(watch->members.roots);
 	limits_close(&watch->limits);
 	phases_close(&watch->phases);

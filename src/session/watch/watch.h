@@ -13,6 +13,7 @@
  *	watch_members	which members count, and since when		watch_members.c
  *	watch_deadlock	threads that wait for each other		watch_deadlock.c
  *	hardware	counters of the processors, energy		watch_hardware.c
+ *	watch_gpu	GPUs						watch_gpu.c
  *	watch_output	JSON lines					watch.c, base/lines.c
  *	stacks		where in the code they are			session/stack
  */
@@ -36,6 +37,7 @@
 #include "session/watch/sampler.h"
 #include "session/stack/stack_watch.h"
 #include "session/watch/limits.h"
+#include "session/watch/watch_gpu.h"
 #include "trace/tracer.h"
 
 struct host;
@@ -146,6 +148,7 @@ struct watch {
 	struct limits limits;
 	struct hardware_counters counters;
 	struct energy energy;
+	struct watch_gpu gpu;
 };
 
 /* Registers nothing yet.  0 or a negative errno. */

@@ -107,6 +107,7 @@ void watch_sample(struct watch *watch, enum tracer_depth depth)
 	sampler_taken(&watch->samples.sampler, now_ns, cpu_ns,
 		      !worked || has_changed(watch) || has_moved);
 	watch->samples.due.deadline_ns = watch->samples.sampler.next_ns;
+	watch_sample_gpu(watch, now_ns);
 	if (worked && watch->events.count == 0 &&
 	    (watch_is_attached(watch) || watch->command.ended))
 		loop_stop(&watch->loop); /* no member is left */

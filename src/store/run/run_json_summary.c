@@ -287,6 +287,8 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
 	write_hardware(&json, run);
+	if (run_section_is_known(run, RUN_SECTION_GPU))
+		write_section(&json, run, "gpu", RUN_SECTION_GPU);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	if (run_is_sampled(run))
 		write_section(&json, run, "sampled", RUN_SECTION_SAMPLED);

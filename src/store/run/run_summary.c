@@ -218,6 +218,7 @@ static void read_limits(const json_t *object, struct run *run)
 	run_read_fields(cgroup, run, RUN_SECTION_CGROUP);
 	run->limits.cgroup = copy_text(run, cgroup, "path");
 	run_read_fields(json_object_get(object, "hardware"), run, RUN_SECTION_HARDWARE);
+	run_read_fields(json_object_get(object, "gpu"), run, RUN_SECTION_GPU);
 	run_read_fields(json_object_get(object, "sampling"), run, RUN_SECTION_SAMPLING);
 	run_read_fields(json_object_get(object, "sampled"), run, RUN_SECTION_SAMPLED);
 	run_read_fields(json_object_get(object, "losses"), run, RUN_SECTION_LOSSES);

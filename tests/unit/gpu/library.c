@@ -54,34 +54,46 @@ struct sample {
 static unsigned initialised, questions;
 
 /* Beside the library, whatever name it was loaded by. */
-static FILE *open_beside(const char *name)
+static void name_beside(const char *name, char file[PATH_MAX + 64])
 {
-	char path[PATH_MAX], file[PATH_MAX + 64];
+	char path[PATH_MAX] = "";
 	Dl_info own;
 	ssize_t length;
 
-	if (!dladdr(&initialised, &own))
-		return NULL;
-	length = readlink(own.dli_fname, path, sizeof(path) - 1);
-	if (length < 0)
-		return NULL;
-	path[length] = '\0';
-	*strrchr(path, '/') = '\0';
-	snprintf(file, sizeof(file), "%s/%s", path, name);
-	return fopen(file, "re");
+	length = dladdr(&initialised, &own) ? readlink(own.dli_fname, path, sizeof(path) - 1) : -1;
+	path[length > 0 ? length : 0] = '\0';
+	snprintf(file, PATH_MAX + 64, "%.*s/%s", length > 0 ? (int)(strrchr(path, '/') - path) : 0,
+		 path, name);
+}
+
+/* Whoever waits for it knows that this process was told of so often that an answer was taken. */
+static void show_that_it_was_told(void)
+{
+	static unsigned times;
+	char file[PATH_MAX + 64];
+
+	if (++times < 9)
+		return;
+	name_beside("told", file);
+	close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
 }
 
 static unsigned read_processes(struct process *processes, unsigned *percents)
 {
-	FILE *in = open_beside("processes");
+	char file[PATH_MAX + 64];
 	unsigned count = 0;
+	FILE *in;
 
+	name_beside("processes", file);
+	in = fopen(file, "re");
 	while (in && count < PROCESSES &&
 	       fscanf(in, "%u %llu %u", &processes[count].pid, &processes[count].used,
 		      &percents[count]) == 3)
 		count++;
 	if (in)
 		fclose(in);
+	if (count)
+		show_that_it_was_told();
 	return count;
 }
 
