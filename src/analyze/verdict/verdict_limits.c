@@ -33,8 +33,12 @@
  * the program mainly does.
  */
 #define STARVED_SHARE 0.5
-/* A limit of I/O counts if at least this share of what it allows was moved. */
-#define IO_LIMIT_USED 0.5
+/*
+ * A limit of I/O counts if at least this share of what it allows was moved.  The kernel lets whole
+ * requests through in slices of 100 ms, so large ones use little more than half of what is allowed,
+ * and the first and last of a short watch are cut off.
+ */
+#define IO_LIMIT_USED 0.4
 #define PAGE_BYTES 4096.0
 
 static double number(const struct run_number *value)

@@ -14,6 +14,8 @@
  * pipes takes 20 to 200 us each way, by how busy the machine is and how much of it is watched.
  */
 #define HANDOVER_NS 200e3
+/* And both do some of it: one that has more of the computing works for the other, piece by piece. */
+#define HANDOVER_ONE 0.9
 /* The run hangs on the thread that has this share of the computing. */
 #define MOST_OF_IT 0.5
 /*
@@ -81,6 +83,14 @@ static void take_peers(struct verdict_facts *facts)
 	}
 }
 
+/* The most that one thread computed of what the path came to on that way. */
+static double longest_cpu(const struct critical_path *path, enum wait_reason via)
+{
+	const struct path_part *part = path_main_part(path, PATH_CPU, via);
+
+	return part ? (double)part->ns : 0;
+}
+
 static void take_handovers(struct verdict_facts *facts)
 {
 	static const enum wait_reason ways[] = { WAIT_PIPE, WAIT_NETWORK };
@@ -89,7 +99,9 @@ static void take_handovers(struct verdict_facts *facts)
 		double cpu = path_share(facts->path, PATH_CPU, ways[i]) * facts->whole;
 		double each = cpu / (double)facts->path->edges;
 
-		facts->handing_over[ways[i]] = cpu * falling(each, HANDOVER_NS, 2 * HANDOVER_NS);
+		if (longest_cpu(facts->path, ways[i]) <= HANDOVER_ONE * facts->on_cpu)
+			facts->handing_over[ways[i]] =
+				cpu * falling(each, HANDOVER_NS, 2 * HANDOVER_NS);
 	}
 }
 

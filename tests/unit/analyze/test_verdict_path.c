@@ -371,7 +371,7 @@ static void what_explains_less_than_a_seventh_is_no_cause(void **state)
 	}
 }
 
-static void a_limit_of_io_counts_if_at_least_half_of_it_is_used(void **state)
+static void a_limit_of_io_counts_if_two_fifths_of_it_are_used(void **state)
 {
 	(void)state;
 	for (int less = 0; less < 2; less++) {
@@ -380,7 +380,7 @@ static void a_limit_of_io_counts_if_at_least_half_of_it_is_used(void **state)
 		PART(1000, .kind = WAIT_DISK);
 		hand_sum_up(run);
 		amounts_set(&run->tree->amounts, AMOUNT_write_bytes, (2 << 20) - (uint64_t)less);
-		run->limits.cgroup_io_limit_bytes = KNOWN(4 << 20);
+		run->limits.cgroup_io_limit_bytes = KNOWN(5 << 20);
 		assert_int_equal(judge_as_is(run).cause, less ? CAUSE_DISK : CAUSE_BLKIO_LIMIT);
 	}
 }
@@ -464,7 +464,7 @@ int main(void)
 		cmocka_unit_test(reading_again_what_a_memory_limit_threw_out_is_the_limit),
 		cmocka_unit_test(only_what_was_thrown_out_counts_for_the_memory_limit),
 		cmocka_unit_test(what_explains_less_than_a_seventh_is_no_cause),
-		cmocka_unit_test(a_limit_of_io_counts_if_at_least_half_of_it_is_used),
+		cmocka_unit_test(a_limit_of_io_counts_if_two_fifths_of_it_are_used),
 		cmocka_unit_test(a_few_refusals_of_descriptors_do_not_outweigh_computing),
 		cmocka_unit_test(one_refusal_counts_if_the_command_failed),
 		cmocka_unit_test(the_off_cpu_analysis_is_of_the_path_too),

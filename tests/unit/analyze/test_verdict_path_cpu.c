@@ -99,6 +99,24 @@ static void two_that_answer_each_other_are_held_up_by_their_pipe(void **state)
 	}
 }
 
+/* One that passes each small piece of its work on does not wait for answers. */
+static void who_computes_nearly_all_hands_nothing_over(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 1000, 1, 0 } });
+		THREAD(.pid = 11, .comm = "factor", .on_cpu = 900);
+		THREAD(.pid = 12, .comm = "tail", .on_cpu = 100,
+		       .waits = { { WAIT_PIPE, 900, 5000, 0 } });
+		PART(900 + more, .kind = PATH_CPU, .via = WAIT_PIPE, .program = "factor");
+		PART(100 - more, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "tail");
+		run->path.edges = 5000;
+		assert_cause(run, more ? CAUSE_PIPE_STAGE : CAUSE_PIPE);
+	}
+}
+
 /* Waits that were too short to be followed, while another process computed. */
 static void short_waits_are_put_down_to_who_computed_meanwhile(void **state)
 {
@@ -265,6 +283,7 @@ int main(void)
 		cmocka_unit_test(of_many_children_none_is_named),
 		cmocka_unit_test(a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time),
 		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
+		cmocka_unit_test(who_computes_nearly_all_hands_nothing_over),
 		cmocka_unit_test(short_waits_are_put_down_to_who_computed_meanwhile),
 		cmocka_unit_test(calls_in_vain_all_the_time_are_spinning),
 		cmocka_unit_test(calls_that_waited_for_a_child_are_not_in_vain),
