@@ -22,6 +22,7 @@ import typing
 
 import recording
 import scopes
+import screens
 import stacks
 import trees
 
@@ -259,7 +260,7 @@ def goals(costs, startup, bytes_per_thread, taskstats, heap, compared):
 
 
 def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared,
-           watched, stacked, scoped, recorded):
+           watched, stacked, scoped, recorded, shown):
     print(f"kernel {os.uname().release}, {os.cpu_count()} CPUs, "
           f"{'root' if os.geteuid() == 0 else 'unprivileged: capture cannot use BPF'}; "
           f"CPU seconds, user and kernel, best of {ROUNDS}; "
@@ -276,11 +277,13 @@ def report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, h
         print(f"heap counters of {HEAP_THREADS:,} threads: {heap[0] * 1e3:.1f} ms, of which "
               f"{heap[1] * 1e3:.1f} ms are reading; the rest is finding out that the process has "
               "jemalloc\n")
-    for rows in [*trees.tables(watched), *stacks.tables(stacked), *scopes.tables(scoped), *recording.tables(recorded)]:
+    for rows in [*trees.tables(watched), *stacks.tables(stacked), *scopes.tables(scoped), *recording.tables(recorded),
+                 *screens.tables(shown)]:
         table(rows)
     promised = [*goals(costs, startup, bytes_per_thread, taskstats, heap, compared),
                 *sample_goals(costs, sampled),
-                *trees.goals(watched), *stacks.goals(stacked), *scopes.goals(scoped), *recording.goals(recorded)]
+                *trees.goals(watched), *stacks.goals(stacked), *scopes.goals(scoped), *recording.goals(recorded),
+                *screens.goals(shown)]
     table([["goal", "measured", "at most", "verdict"]] +
           [[text, show(value), show(limit), "met" if value <= limit else "missed"]
            for text, value, limit, show in promised])
@@ -311,8 +314,9 @@ def main():
         stacked = stacks.measure(build, scratch)
         scoped = scopes.measure(build)
         recorded = recording.measure(build, scratch, Load, best)
+        shown = screens.measure(build, Load)
     report(costs, sampled, startup, host_threads, bytes_per_thread, taskstats, heap, compared, watched,
-           stacked, scoped, recorded)
+           stacked, scoped, recorded, shown)
 
 
 if __name__ == "__main__":

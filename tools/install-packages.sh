@@ -56,6 +56,7 @@ packages() {
 	bench	libjemalloc2		allocator whose counters are read
 	bench	sysstat			peer: pidstat
 	bench	atop			peer
+	bench	htop			peer
 	bench	prometheus-process-exporter	peer
 	bench	python3-psutil		peer
 	bench	python3-dbg		names of python3's functions, whose stacks are taken

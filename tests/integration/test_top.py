@@ -341,7 +341,8 @@ class Top(support.TestCase):
             top.send("Escape", "Escape", "Escape", "?")
             top.wait_for("^Keys ")
             top.send("Escape", "q")
-            self.assertEqual(top.end(), 0, f"seed {seed}")
+            status = top.end()
+            self.assertEqual(status, 0, f"seed {seed}: {top.process.stderr.read().decode()}")
             self.assertTrue(top.is_restored())
 
 

@@ -70,18 +70,30 @@ static void choose_locale(void)
 		setlocale(LC_CTYPE, "C.UTF-8");
 }
 
+static bool has_screen(const char *kind)
+{
+	const char *move;
+	bool is_found;
+	int code;
+
+	if (!kind || !kind[0] || setupterm(kind, STDOUT_FILENO, &code) != OK)
+		return false;
+	move = tigetstr("cup");
+	is_found = move && move != (const char *)-1;
+	del_curterm(cur_term);
+	return is_found;
+}
+
 static int check_terminal(struct error *error)
 {
 	const char *kind = getenv("TERM");
-	int found;
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return error_set(
 			error, -ENOTTY,
 			"top needs a terminal to show its screen: give --json for lines, or "
 			"`taskscope show -d 1s` for a table");
-	if (!kind || !kind[0] || setupterm(kind, STDOUT_FILENO, &found) != OK || !tigetstr("cup") ||
-	    tigetstr("cup") == (char *)-1)
+	if (!has_screen(kind))
 		return error_set(
 			error, -ENOTSUP,
 			"a terminal of the kind '%s' has no screen: set TERM to its right kind, or "
