@@ -26,6 +26,7 @@
 struct straced {
 	struct strace_watch *watch;
 	struct task_key process; /* pid 0: this place is free */
+	int32_t parent;
 	struct strace_child child;
 	uint64_t begin_ns;
 	bool is_attached;
@@ -78,6 +79,26 @@ static void refuse(struct strace_watch *watch, const struct task_key *process, i
 	(void)array_append(&watch->refused, *process);
 }
 
+/* A strace of ours follows the process. */
+static bool is_followed(const struct strace_watch *watch, int32_t pid)
+{
+	int32_t tracer = strace_tracer_of(watch->options.host, pid);
+
+	for (size_t i = 0; i < STRACES_MOST; i++)
+		if (watch->list[i].process.pid && (watch->list[i].process.pid == pid ||
+						   (tracer && watch->list[i].child.pid == tracer)))
+			return true;
+	return false;
+}
+
+/* A child of a process that is followed was followed as well: that it is gone already is no loss. */
+static void refuse_unless_followed(struct strace_watch *watch, const struct task_key *process,
+				   int32_t parent, int status, const struct error *error)
+{
+	if (status != -ESRCH || !is_followed(watch, parent))
+		refuse(watch, process, status, error);
+}
+
 static void take_output(void *context, const char *bytes, size_t length)
 {
 	struct straced *straced = context;
@@ -121,7 +142,7 @@ static void name_failure(struct straced *straced)
 	}
 	status = strace_target_explain(watch->options.host, straced->process.pid,
 				       straced->child.refusal, &error);
-	refuse(watch, &straced->process, status, &error);
+	refuse_unless_followed(watch, &straced->process, straced->parent, status, &error);
 }
 
 /* Strace ends with its last target, when it is asked to, or because it failed. */
@@ -158,18 +179,6 @@ static int start(struct strace_watch *watch, struct straced *straced,
 	return status;
 }
 
-/* A strace of ours follows the process. */
-static bool is_followed(const struct strace_watch *watch, int32_t pid)
-{
-	int32_t tracer = strace_tracer_of(watch->options.host, pid);
-
-	for (size_t i = 0; i < STRACES_MOST; i++)
-		if (watch->list[i].process.pid && (watch->list[i].process.pid == pid ||
-						   (tracer && watch->list[i].child.pid == tracer)))
-			return true;
-	return false;
-}
-
 static struct straced *find_place(struct strace_watch *watch)
 {
 	for (size_t i = 0; i < STRACES_MOST; i++)
@@ -178,7 +187,7 @@ static struct straced *find_place(struct strace_watch *watch)
 	return NULL;
 }
 
-static void begin(struct strace_watch *watch, const struct task_key *process)
+static void begin(struct strace_watch *watch, const struct task_key *process, int32_t parent)
 {
 	struct straced *place = find_place(watch);
 	struct error error = { 0 };
@@ -194,7 +203,9 @@ static void begin(struct strace_watch *watch, const struct task_key *process)
 	if (status == 0)
 		status = start(watch, place, process, &error);
 	if (status < 0)
-		refuse(watch, process, status, &error);
+		refuse_unless_followed(watch, process, parent, status, &error);
+	else
+		place->parent = parent;
 }
 
 /*
@@ -233,8 +244,10 @@ void strace_watch_tick(struct strace_watch *watch, const struct snapshot *snapsh
 		const struct task_key key = { process->tgid, process->tgid,
 					      process->start_time_ns };
 
-		if (process->tgid != self && snapshot_parent(snapshot, row) != self)
-			begin(watch, &key);
+		int32_t parent = snapshot_parent(snapshot, row);
+
+		if (process->tgid != self && parent != self)
+			begin(watch, &key, parent);
 	}
 }
 

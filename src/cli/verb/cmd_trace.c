@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "cli/args/pid_list.h"
 #include "cli/args/view_args.h"
-#include "cli/parts/call_summary_print.h"
+#include "cli/parts/calls/call_summary_print.h"
 #include "host/host.h"
 #include "session/calls/call_summary.h"
 #include "session/calls/full_trace.h"

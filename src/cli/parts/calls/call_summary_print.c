@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/call_summary_print.h"
+#include "cli/parts/calls/call_summary_print.h"
 
 #include <errno.h>
 #include <stdio.h>
