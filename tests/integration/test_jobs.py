@@ -32,6 +32,13 @@ class Jobs(Case):
     def jobs(self, *words):
         return self.read_json("jobs", "--store", self.store, *words)["jobs"]
 
+    def begin(self, *words, **options):
+        """A process that ends with the test at the latest, however that ends."""
+        child = subprocess.Popen(words, **options)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        return child
+
     def run_job(self, *words, prefix=()):
         return support.run("run", "-q", "--store", self.store, *words, prefix=prefix)
 
@@ -83,7 +90,7 @@ class Marks(Jobs):
         self.assertEqual(self.jobs()[0]["outcome"], "success")
 
     def test_a_job_whose_process_is_gone_is_unknown(self):
-        child = subprocess.Popen(["sleep", "1000"])
+        child = self.begin("sleep", "1000")
         self.mark("start", "lost", "-p", child.pid)
         self.mark("step", "lost", "1")  # it never ends
         child.kill()
@@ -270,13 +277,12 @@ class Runs(Jobs):
         job, = self.jobs()
         self.assertEqual((job["name"], job["outcome"], job["uid"]), ("mine", "success", NOBODY))
         self.assertEqual(os.stat(self.store).st_uid, NOBODY)
-        with subprocess.Popen(["sleep", "1000"], user=NOBODY, group=NOBODY) as child:
-            self.accept("job", "start", "running one", "-p", child.pid, prefix=prefix)
-            for words, names in (("job", "end"), {"+running one"}), (("estimate",), {"+running one", "+mine"}), \
-                    (("run", "--job"), {"+running one", "+mine"}):
-                offered = self.accept("--complete", *words, "", prefix=prefix).splitlines()
-                self.assertEqual({line.split("\t")[0] for line in offered}, names)
-            child.kill()
+        child = self.begin("sleep", "1000", user=NOBODY, group=NOBODY)
+        self.accept("job", "start", "running one", "-p", child.pid, prefix=prefix)
+        for words, names in (("job", "end"), {"+running one"}), (("estimate",), {"+running one", "+mine"}), \
+                (("run", "--job"), {"+running one", "+mine"}):
+            offered = self.accept("--complete", *words, "", prefix=prefix).splitlines()
+            self.assertEqual({line.split("\t")[0] for line in offered}, names)
         self.refuse("job", "start", "theirs", "-p", os.getpid(), prefix=prefix, says="belongs to another user")
 
 
@@ -284,13 +290,11 @@ class Runs(Jobs):
 class WithRecorder(Jobs):
     def test_the_recorder_measures_what_is_marked(self):
         with Recorder(self, "-i", "100ms", store=self.store) as recorder:
-            with subprocess.Popen([sys.executable, "-c", "x = bytearray(30 << 20); input()"],
-                                  stdin=subprocess.PIPE) as child:
-                self.mark("start", "held", "-p", child.pid)
-                recorder.next_tick(3)
-                support.wait_until(lambda: self.jobs()[0].get("peak_memory_bytes", 0) > 30 << 20)
-                self.mark("end", "held", "--outcome", "success")
-                child.communicate(b"\n")
+            child = self.begin(sys.executable, "-c", "x = bytearray(30 << 20); input()", stdin=subprocess.PIPE)
+            self.mark("start", "held", "-p", child.pid)
+            recorder.next_tick(3)
+            support.wait_until(lambda: self.jobs()[0].get("peak_memory_bytes", 0) > 30 << 20)
+            self.mark("end", "held", "--outcome", "success")
             job, = self.jobs()
         self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
         self.assertIn("run_time_ns", job)
@@ -308,25 +312,24 @@ class WithRecorder(Jobs):
         self.accept("verify", self.store)
 
     def test_a_recorder_that_is_killed_inside_a_job(self):
-        with subprocess.Popen(["sleep", "1000"]) as stays, subprocess.Popen(["sleep", "1000"]) as goes:
-            with Recorder(self, "-i", "100ms", store=self.store) as recorder:
-                self.mark("start", "stays", "-p", stays.pid)
-                self.mark("start", "goes", "-p", goes.pid)
-                self.mark("step", "stays", "1")
-                recorder.next_tick(2)
-                recorder.end(signal.SIGKILL)
-            goes.kill()
-            goes.wait()
-            before = {job["name"]: job for job in self.jobs()}
-            self.assertEqual((before["stays"]["outcome"], before["goes"]["outcome"]), ("running", "unknown"))
-            self.assertEqual(before["stays"]["step"], "1")
-            self.assertIn("run_time_ns", before["goes"])  # its report survives
-            with Recorder(self, "-i", "100ms", store=self.store) as recorder:
-                support.wait_until(lambda: rows(self.store, "SELECT outcome FROM jobs WHERE name = 'goes'") ==
-                                   [("unknown",)])
-                self.mark("end", "stays", "--outcome", "success")
-                after = {job["name"]: job for job in self.jobs()}
-            stays.kill()
+        stays, goes = (self.begin("sleep", "1000") for _ in range(2))
+        with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+            self.mark("start", "stays", "-p", stays.pid)
+            self.mark("start", "goes", "-p", goes.pid)
+            self.mark("step", "stays", "1")
+            recorder.next_tick(2)
+            recorder.end(signal.SIGKILL)
+        goes.kill()
+        goes.wait()
+        before = {job["name"]: job for job in self.jobs()}
+        self.assertEqual((before["stays"]["outcome"], before["goes"]["outcome"]), ("running", "unknown"))
+        self.assertEqual(before["stays"]["step"], "1")
+        self.assertIn("run_time_ns", before["goes"])  # its report survives
+        with Recorder(self, "-i", "100ms", store=self.store) as recorder:
+            support.wait_until(lambda: rows(self.store, "SELECT outcome FROM jobs WHERE name = 'goes'") ==
+                               [("unknown",)])
+            self.mark("end", "stays", "--outcome", "success")
+            after = {job["name"]: job for job in self.jobs()}
         self.assertEqual(after["stays"]["outcome"], "success")
         self.assertGreaterEqual(after["stays"]["run_time_ns"], before["stays"]["run_time_ns"])
         self.accept("verify", self.store)
@@ -334,22 +337,22 @@ class WithRecorder(Jobs):
     def test_a_recorder_that_dies_while_a_run_lasts(self):
         with Recorder(self, "-i", "100ms", store=self.store) as recorder:
             words = [support.TASKSCOPE, "run", "-q", "--job", "long", "--socket", recorder.socket, "--", "cat"]
-            with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-                support.wait_until(lambda: rows(self.store, "SELECT 1 FROM jobs"))
-                recorder.end(signal.SIGKILL)
-                _, err = run.communicate(b"")
+            run = self.begin(*words, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            support.wait_until(lambda: rows(self.store, "SELECT 1 FROM jobs"))
+            recorder.end(signal.SIGKILL)
+            _, err = run.communicate(b"")
             self.assertEqual((run.returncode, err), (0, b""))
         job, = self.jobs()
         self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
 
     def test_a_recorder_that_begins_while_a_run_lasts(self):
         words = [support.TASKSCOPE, "run", "-q", "--job", "long", "--store", self.store, "--", "cat"]
-        with subprocess.Popen(words, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as run:
-            support.wait_until(lambda: os.path.exists(self.store) and
-                               rows(self.store, "SELECT 1 FROM sqlite_schema WHERE name = 'jobs'") and
-                               rows(self.store, "SELECT 1 FROM jobs"))
-            with Recorder(self, "-i", "100ms", store=self.store):
-                _, err = run.communicate(b"")
+        run = self.begin(*words, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        support.wait_until(lambda: os.path.exists(self.store) and
+                           rows(self.store, "SELECT 1 FROM sqlite_schema WHERE name = 'jobs'") and
+                           rows(self.store, "SELECT 1 FROM jobs"))
+        with Recorder(self, "-i", "100ms", store=self.store):
+            _, err = run.communicate(b"")
         self.assertEqual((run.returncode, err), (0, b""))
         job, = self.jobs()
         self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
@@ -359,8 +362,8 @@ class WithRecorder(Jobs):
         theirs = self.path("theirs")
         os.mkdir(theirs)
         os.chown(theirs, NOBODY, NOBODY)
-        with Recorder(self, "-i", "1h", store=self.store) as recorder, \
-                subprocess.Popen(["sleep", "1000"], user=NOBODY, group=NOBODY) as child:
+        child = self.begin("sleep", "1000", user=NOBODY, group=NOBODY)
+        with Recorder(self, "-i", "1h", store=self.store) as recorder:
             os.chmod(recorder.socket, 0o666)
 
             def ask(method, uid=NOBODY, **params):
@@ -399,7 +402,6 @@ class WithRecorder(Jobs):
             self.assertEqual(sum("result" in reply for reply in replies), 64)
             self.assertIn("jobs", replies[-1]["error"])
             self.assertEqual(recorder.ask("job_end", name=f"#{own}", outcome="success")["job"], own)
-            child.kill()
 
 
 if __name__ == "__main__":
