@@ -142,16 +142,19 @@ static void offer_pid(const struct completion *completion, int32_t pid, const ch
 static void offer_name(const struct completion *completion, int32_t pid, const char *comm)
 {
 	(void)pid;
-	if (is_printable(comm))
+	/* A comma would end the name in a list. */
+	if (is_printable(comm) && !strchr(comm, ','))
 		offer(completion, comm, "");
 }
 
+/* A process is given by its number, or by its name once that was begun. */
 static void complete_pids(const struct completion *completion, const char *unused)
 {
 	struct completion item = last_item(completion);
+	char first = item.partial[0];
 
 	(void)unused;
-	each_process(&item, offer_pid);
+	each_process(&item, !first || (first >= '0' && first <= '9') ? offer_pid : offer_name);
 }
 
 static void complete_names(const struct completion *completion, const char *unused)

@@ -137,6 +137,8 @@ class Case(support.TestCase):
         self.assertEqual(line("taskscope show --filter pcom").rstrip(), "taskscope show --filter pcomm")
         with named("harmless-name") as pid:
             offers("taskscope why -p ", str(pid), "harmless-name")
+            self.assertEqual(line("taskscope why harml"), "taskscope why harmless-name ")
+            self.assertEqual(line("taskscope show -p 1,harml"), "taskscope show -p 1,harmless-name ")
         with named(HOSTILE) as pid:
             offers("taskscope show -p 1,", f"1,{pid}", "touch own")
             self.check_quoted(line("taskscope history --name zq"))
