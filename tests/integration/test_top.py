@@ -62,7 +62,7 @@ class Top(support.TestCase):
                     self.assertLessEqual(len(line), columns)
 
     def test_views_are_as_expected(self):
-        views = [("2", "threads", r"^ +TID"), ("3", "cgroups", "/odd"), ("4", "users", "user1000"),
+        views = [("2", "threads", r"^ +TID"), ("3", "cgroups", "^ +TASKS"), ("4", "users", "^ +TASKS"),
                  ("t", "tree", "Z    sh$"), ("?", "keys", "^Keys"), ("F2", "columns", "^Columns"),
                  ("F6", "sort", "^Sort by"), ("Enter", "detail", "^Threads:")]
         for key, name, shows in views:
