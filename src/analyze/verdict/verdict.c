@@ -63,8 +63,8 @@ const struct cause_info causes[CAUSE_COUNT] = {
 
 /*
  * Which share of the answers from a score on is right, rounded down; `make verdicts` measures them.  Of
- * 856 answers about 428 programs, 797 had a score of 0.7 and more, and 793 of them were right; then 36
- * of 45, 9 of 13, and 1 of 1.  Rules were mended with all of these programs in view.  Of those that had
+ * 856 answers in 428 cases, 797 had a score of 0.7 and more, and 793 of them were right; then 36
+ * of 45, 9 of 13, and 1 of 1.  Rules were mended with all of these cases in view.  Of those that had
  * just been written by somebody who did not know the rules, 7 of 98 answers were wrong with such a score:
  * so the first row does not claim what the corpus says.  Rows above 0.7 do not differ by more than chance.
  */
