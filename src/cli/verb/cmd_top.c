@@ -312,7 +312,7 @@ int verb_top(char **words, int count, struct error *error)
 const struct command command_top = {
 	.name = "top",
 	.arguments = "[FILE]",
-	.summary = "what processes do, moment by moment: now, in a recording, in a file",
+	.summary = "what processes do, moment by moment, now or in a recording",
 	.description =
 		"A screen of what happens now, again and again: what was done in a second since\n"
 		"the moment before, by process, or by thread, cgroup, user and others (-g, or\n"
