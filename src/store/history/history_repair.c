@@ -239,6 +239,13 @@ static int copy_all(struct repair *repair, struct error *error)
 	if (status == 0)
 		repair->left_out += sqlite3_changes(repair->to.handle);
 	if (status == 0)
+		status = database_run(&repair->to,
+				      "DELETE FROM process_syscalls WHERE process <> 0 AND process "
+				      "NOT IN (SELECT id FROM processes)",
+				      error);
+	if (status == 0)
+		repair->left_out += sqlite3_changes(repair->to.handle);
+	if (status == 0)
 		status = database_run(
 			&repair->to,
 			"DELETE FROM activity WHERE process NOT IN (SELECT id FROM "

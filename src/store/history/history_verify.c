@@ -326,6 +326,15 @@ static const struct rule job_rules[] = {
 	  "jobs have an outcome or a duration that none can have" },
 };
 
+static const struct rule call_rules[] = {
+	{ "SELECT count(*) FROM process_syscalls WHERE process <> 0 AND process NOT IN (SELECT id FROM "
+	  "processes)",
+	  "rows of process_syscalls are of no process" },
+	{ "SELECT count(*) FROM process_syscalls WHERE ts_ns % 60000000000 <> 0 OR errors > calls OR "
+	  "max_ns > time_ns",
+	  "rows of process_syscalls are of no minute, or have figures that cannot be" },
+};
+
 static void check_rules(struct verifier *verifier, const struct rule *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -356,6 +365,8 @@ int history_verify(const char *path, history_fault *found, void *context, struct
 		return error_set(error, -ENOMEM, "not enough memory");
 	check_minute(&verifier);
 	check_rules(&verifier, rules, ARRAY_SIZE(rules));
+	if (schema_has_column(&verifier.history->database, "process_syscalls", "calls"))
+		check_rules(&verifier, call_rules, ARRAY_SIZE(call_rules));
 	if (!schema_has_column(&verifier.history->database, "job_runs", "job"))
 		return verifier.faults;
 	check_rules(&verifier, job_rules, ARRAY_SIZE(job_rules));

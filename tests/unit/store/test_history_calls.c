@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/calls/history_calls.h"
 
@@ -201,6 +202,48 @@ static void rows_go_with_their_age(void **state)
 	remove_room(&room);
 }
 
+static void take_fault(void *context, const char *sentence)
+{
+	(void)sentence;
+	++*(int *)context;
+}
+
+static int count_faults(const struct room *room)
+{
+	struct error error = { 0 };
+	int faults = 0;
+
+	assert_true(history_verify(room->path, take_fault, &faults, &error) >= 0);
+	return faults;
+}
+
+static void rows_that_cannot_be_are_found(void **state)
+{
+	static const char *const changes[] = {
+		"UPDATE process_syscalls SET process = 77",
+		"UPDATE process_syscalls SET process = 0, errors = calls + 1",
+		"UPDATE process_syscalls SET errors = 0, max_ns = time_ns + 1",
+		"UPDATE process_syscalls SET max_ns = 0, ts_ns = ts_ns + 1",
+	};
+	struct room room = make_room();
+	struct history *history = create(&room);
+	struct process_call made = call(first_tick(history), "read", 1);
+
+	(void)state;
+	add(history, BEGIN_NS, &made, 1);
+	history_close(history);
+	assert_int_equal(count_faults(&room), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		sqlite3 *database;
+
+		assert_int_equal(sqlite3_open(room.path, &database), SQLITE_OK);
+		assert_int_equal(sqlite3_exec(database, changes[i], NULL, NULL, NULL), SQLITE_OK);
+		sqlite3_close(database);
+		assert_int_equal(count_faults(&room), 1);
+	}
+	remove_room(&room);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,6 +252,7 @@ int main(void)
 		cmocka_unit_test(processes_that_no_tick_saw_are_kept_together),
 		cmocka_unit_test(a_query_chooses),
 		cmocka_unit_test(rows_go_with_their_age),
+		cmocka_unit_test(rows_that_cannot_be_are_found),
 	};
 
 	return cmocka_run_group_tests_name("history_calls", tests, NULL, NULL);
