@@ -11,6 +11,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 import outcomes
@@ -150,16 +151,17 @@ class Marks(Jobs):
     def test_a_clock_that_is_set_gives_no_negative_duration(self):
         moved = pathlib.Path(self.path("moved"))
         prefix = ["env", f"LD_PRELOAD={os.environ['TASKSCOPE_MOVED_CLOCK']}", f"MOVED_CLOCK={moved}"]
-        moved.write_bytes(struct.pack("q", 0))
-        self.mark("start", "jump", "-p", os.getpid())
-        self.mark("step", "jump", "1")
-        moved.write_bytes(struct.pack("q", -7200))
-        self.mark("end", "jump", "--outcome", "success", prefix=prefix)
-        job, = self.jobs()
-        self.assertLess(job["end_ns"], job["begin_ns"])
-        self.assertTrue(0 < job["duration_ns"] < 3600 * 10**9, job)
-        self.assertTrue(0 < rows(self.store, "SELECT duration_ns FROM job_steps")[0][0] < 3600 * 10**9)
-        moved.write_bytes(struct.pack("q", 7200))
+        for number, seconds in enumerate((-7200, 7200)):
+            moved.write_bytes(struct.pack("q", 0))
+            self.mark("start", "jump", "-p", os.getpid())
+            self.mark("step", "jump", "1")
+            begin = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+            moved.write_bytes(struct.pack("q", seconds))
+            least = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - begin
+            self.mark("end", "jump", "--outcome", "success", prefix=prefix)
+            job, step = self.jobs()[0], rows(self.store, "SELECT duration_ns FROM job_steps")[number][0]
+            self.assertEqual(job["end_ns"] < job["begin_ns"], seconds < 0)
+            self.assertTrue(least < step <= job["duration_ns"] < 3600 * 10**9, job)
         status, _, err = self.run_job("--job", "jump", "--", "true", prefix=prefix)
         self.assertEqual(status, 0, err)
         self.assertLess(self.jobs()[0]["duration_ns"], 3600 * 10**9)
