@@ -236,6 +236,8 @@ static const struct {
 	  "COLUMNS\tthe width of text where the output is not a terminal" },
 	{ "ENVIRONMENT", " run ",
 	  "PATH\twhere the command is searched" },
+	{ "ENVIRONMENT", " capture show compare record run attach doctor ",
+	  "TASKSCOPE_GPU_PATH\twhere libnvidia-ml.so.1 and nvidia-smi are, instead of the usual places" },
 	{ "ENVIRONMENT", " record events anomalies activity history latest stream ",
 	  "XDG_STATE_HOME, HOME\twhere the recording of a plain user is" },
 	{ "ENVIRONMENT", " record latest stream events ",

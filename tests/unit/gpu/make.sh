@@ -35,6 +35,7 @@ library first-version -DFIRST_VERSION
 library too-small -DTOO_SMALL
 library wrong-size -DWRONG_SIZE
 library wrong-count -DWRONG_COUNT
+library long-list -DLONG_LIST
 library wild -DWILD
 library hangs -DHANGS
 library slow -DSLOW

@@ -20,6 +20,7 @@
 #include "host/gpu/gpu_error.h"
 #include "host/gpu/nvidia_smi.h"
 #include "host/gpu/nvml.h"
+#include "host/oracle/trusted_file.h"
 #include "patience.h"
 
 #define GIB (UINT64_C(1) << 30)
@@ -276,6 +277,12 @@ static void numbers_that_cannot_be_true_are_absent(void **state)
 	assert_int_equal(report->device_count, GPU_DEVICES_MAX);
 	assert_int_equal(report->devices_left_out, 4000000000u - GPU_DEVICES_MAX);
 	close_gpu(gpu);
+	gpu = open_gpu("long-list");
+	report = ask(gpu);
+	assert_non_null(report);
+	assert_int_equal(report->devices[0].processes_error, GPU_ERROR_NONSENSE);
+	assert_int_equal(report->process_count, 0);
+	close_gpu(gpu);
 }
 
 static void a_report_that_was_made_up_is_refused(void **state)
@@ -307,7 +314,8 @@ static void a_driver_that_hangs_is_waited_for_once(void **state)
 	assert_null(gpu_take(gpu, 1));
 	assert_string_equal(gpu_reason(gpu), "the driver has not answered yet");
 	gpu_ask(gpu);
-	assert_null(gpu_take(gpu, HANG_MS)); /* returns at once */
+	assert_null(gpu_take(gpu, HANG_MS)); /* returns at once, or else it would be given up */
+	assert_string_equal(gpu_reason(gpu), "the driver has not answered yet");
 	for (int i = 0; i < 3; i++) {
 		later += 20;
 		gpu_ask(gpu);
@@ -463,6 +471,17 @@ static void every_error_has_words(void **state)
 	assert_string_equal(gpu_error_words(12345), "the driver reports an unknown error");
 }
 
+static bool is_trusted(const char *directory)
+{
+	char path[2 * PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/two/libnvidia-ml.so.1.0", directory);
+	fd = trusted_file_open(path, NULL);
+	close(fd);
+	return fd >= 0;
+}
+
 /* Others can write to a directory above some builds: what is to be run has a place of its own. */
 static int find_place(void **state)
 {
@@ -510,5 +529,9 @@ int main(void)
 		cmocka_unit_test(every_error_has_words),
 	};
 
+	if (geteuid() != 0 && !is_trusted(getenv("TASKSCOPE_TEST_GPU"))) {
+		printf("1..0 # SKIP others can write to a directory above the build\n");
+		return 77;
+	}
 	return cmocka_run_group_tests(tests, find_place, leave_place);
 }
