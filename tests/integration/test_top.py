@@ -219,6 +219,37 @@ class Top(support.TestCase):
             top.send("Enter", "F9")
             top.wait_for(f"process {goes.pid} has ended")
 
+    @unittest.skipUnless(support.has_namespaces(), "needs a PID namespace")
+    def test_a_process_that_took_the_number_of_another_gets_no_signal(self):
+        # Starts a sleeper and top; when told so, gives the sleeper's number to another one.
+        script = """import os, subprocess, sys
+first = subprocess.Popen(["sleep", "4711"])
+top = subprocess.Popen(sys.argv[2:] + ["-p", str(first.pid)])
+open(sys.argv[1] + "/go").read()
+first.kill()
+first.wait()
+open("/proc/sys/kernel/ns_last_pid", "w").write(str(first.pid - 1))
+second = subprocess.Popen(["sleep", "4712"])
+open(sys.argv[1] + "/done", "w").write(f"{first.pid} {second.pid}")
+top.wait()
+sys.exit(second.poll() is not None)
+"""
+        os.mkfifo(self.path("go"))
+        program = screen.Program(support.TASKSCOPE, "top", "-i", "100ms", env={"XDG_CONFIG_HOME": self.path("config")},
+                                 prefix=[*support.NAMESPACE, "python3", "-c", script, self.folder.name])
+        with program as top:
+            top.wait_for("sleep 4711")
+            top.send("Space")
+            top.wait_for("PAUSED")
+            pathlib.Path(self.path("go")).write_text("")
+            first, second = support.wait_until(lambda: os.path.exists(self.path("done")) and
+                                               pathlib.Path(self.path("done")).read_text().split())
+            self.assertEqual(first, second)
+            top.send("F9")
+            top.wait_for("has ended; its number is another one's now")
+            top.send("q")
+            self.assertEqual(top.end(), 0)
+
     def test_read_only_sends_nothing(self):
         with self.top("-i", "100ms", "-p", self.sleeper().pid, "--read-only") as top:
             top.wait_for(TABLE)
