@@ -43,7 +43,7 @@ static void print_circle(FILE *out, const struct wait_deadlock *deadlock, size_t
 		fprintf(out, "  - and %zu more (-v shows all)\n", deadlock->count - shown);
 }
 
-static void print_verdict(FILE *out, const struct why *why, size_t members)
+static void print_verdict(FILE *out, const struct why *why, size_t members, size_t evidence)
 {
 	const struct verdict *verdict = &why->diagnosis.verdict;
 
@@ -52,7 +52,7 @@ static void print_verdict(FILE *out, const struct why *why, size_t members)
 	fprintf(out, "  %s, by %s (%.0f %% sure)\n", class_names[verdict->class],
 		causes[verdict->cause].name, verdict->confidence * 100);
 	print_circle(out, &why->deadlock, members);
-	for (size_t i = 0; i < verdict->evidence_count && !why->deadlock.count; i++)
+	for (size_t i = 0; i < evidence && !why->deadlock.count; i++)
 		fprintf(out, "  - %s\n", verdict->evidence[i]);
 	if (verdict->cause != CAUSE_NONE)
 		fprintf(out, "  first: %s\n", verdict->hint);
@@ -103,16 +103,16 @@ static void print_stack(FILE *out, const struct task_state *found)
 	fputc('\n', out);
 }
 
-/* What of the answer may be left out: kernel stacks, threads, members of a deadlock. */
+/* What of the answer may be left out: kernel stacks, threads, members of a deadlock, weaker evidence. */
 struct extent {
-	size_t stacks, rows, members;
+	size_t stacks, rows, members, evidence;
 };
 
 static void print_answer(FILE *out, const struct terminal *terminal, const struct why *why,
 			 struct extent extent)
 {
 	print_head(out, why);
-	print_verdict(out, why, extent.members);
+	print_verdict(out, why, extent.members, extent.evidence);
 	print_missing(out, why);
 	if (why->threads.count == 0 || why->after.is_dead)
 		return;
@@ -148,7 +148,8 @@ static bool fits(const struct terminal *terminal, const struct why *why, struct 
 
 void why_print_text(FILE *out, const struct terminal *terminal, const struct why *why, bool all)
 {
-	struct extent extent = { why->threads.count, why->threads.count, why->deadlock.count };
+	struct extent extent = { why->threads.count, why->threads.count, why->deadlock.count,
+				 why->diagnosis.verdict.evidence_count };
 
 	if (!all) {
 		extent.stacks = 1;
@@ -158,6 +159,8 @@ void why_print_text(FILE *out, const struct terminal *terminal, const struct why
 		extent.stacks = extent.rows || fits(terminal, why, extent);
 		while (extent.members && !fits(terminal, why, extent))
 			extent.members--;
+		while (extent.evidence > 1 && !fits(terminal, why, extent))
+			extent.evidence--;
 	}
 	print_answer(out, terminal, why, extent);
 }
