@@ -3,11 +3,13 @@
 """Jobs: marks with and without a recorder, `run --job`, and how `jobs` lists them."""
 import contextlib
 import csv
+import fcntl
 import io
 import json
 import os
 import pathlib
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -311,6 +313,31 @@ class WithRecorder(Jobs):
             self.assertEqual(rows(self.store, "SELECT job, step FROM job_runs"), [(1, None)])
             self.assertEqual(rows(self.store, "SELECT run_time_ns FROM job_steps"), [(job["run_time_ns"],)])
             self.assertGreater(rows(self.store, "SELECT count(*) FROM job_syscalls")[0][0], 0)
+        self.accept("verify", self.store)
+
+    def test_what_is_no_run_is_not_kept(self):
+        def end(fd):
+            request = {"id": 5, "method": "job_end", "params": {"name": "x", "outcome": "success", "figures": {}}}
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(recorder.socket)
+                socket.send_fds(client, [json.dumps(request).encode() + b"\n"], [fd])
+                return json.loads(client.makefile().readline())
+
+        with Recorder(self, "-i", "1h", store=self.store) as recorder:
+            recorder.ask("job_start", name="x", pid=os.getpid())
+            with open(self.store, "rb") as file:
+                self.assertEqual(end(file.fileno())["error"], "a run comes as a sealed memfd")
+            memory = os.memfd_create("garbage", os.MFD_ALLOW_SEALING)
+            os.write(memory, b"garbage")
+            self.assertEqual(end(memory)["error"], "a run comes as a sealed memfd")
+            fcntl.fcntl(memory, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
+            self.assertEqual(end(memory)["error"], "what came with the request is no run")
+            os.close(memory)
+            # One that is too large to come is a loss that is told.
+            recorder.ask("job_end", name="x", outcome="success", figures={"spawns": 1}, run_bytes=10**9)
+            self.assertIn("the run is not kept: it has 1000000000 bytes",
+                          rows(self.store, "SELECT details FROM job_events WHERE kind = 'lost'")[0][0])
+        self.assertEqual(rows(self.store, "SELECT count(*) FROM job_runs"), [(0,)])
         self.accept("verify", self.store)
 
     def test_a_recorder_that_is_killed_inside_a_job(self):

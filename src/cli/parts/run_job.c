@@ -137,6 +137,7 @@ static int mark_end(struct run_job *job, struct job_mark *mark, struct error *er
 		mark->step = job->used_step;
 		if (!job->joins) {
 			mark->measured.run = NULL;
+			mark->measured.run_size = 0;
 			mark->measured.syscall_count = 0;
 		}
 		status = place_mark(job, mark, &marked, error);

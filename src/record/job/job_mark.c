@@ -78,6 +78,8 @@ static void write_measured(struct json *json, const struct job_measured *measure
 		json_member_u64(json, "duration_ns", measured->duration_ns);
 	if (measured->details)
 		json_member_string(json, "details", measured->details);
+	if (measured->run)
+		json_member_u64(json, "run_bytes", measured->run_size);
 	json_key(json, "syscalls");
 	json_begin_array(json);
 	for (size_t i = 0; i < measured->syscall_count; i++) {

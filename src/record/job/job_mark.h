@@ -16,8 +16,9 @@
 
 #define JOB_TEXT_BYTES 4096
 #define JOB_SYSCALLS_MOST 100
-/* A whole run that comes with a mark. */
+/* A whole run that comes with a mark; and one of a user who is neither root nor the recorder's. */
 #define JOB_RUN_BYTES_MOST ((size_t)64 << 20)
+#define JOB_RUN_BYTES_OF_STRANGER ((size_t)8 << 20)
 
 struct error;
 struct json;
@@ -42,7 +43,7 @@ struct job_measured {
 	size_t syscall_count;
 	const void
 		*run; /* as a .tscope file; NULL: none.  Through a socket it is a file of its own */
-	size_t run_size;
+	size_t run_size; /* without a run: how many bytes there would be, and it is too large */
 };
 
 /* Texts belong to whoever made the mark. */

@@ -36,6 +36,8 @@ static void read_measured(const struct server_request *request, struct job_measu
 	ret->details = server_request_text(request, "details");
 	if (server_request_number(request, "duration_ns") > 0)
 		ret->duration_ns = (uint64_t)server_request_number(request, "duration_ns");
+	if (server_request_number(request, "run_bytes") > 0)
+		ret->run_size = (size_t)server_request_number(request, "run_bytes");
 	json_array_foreach(syscalls, i, item)
 	{
 		const char *name = json_string_value(json_object_get(item, "name"));

@@ -82,7 +82,12 @@ int job_store_measured(struct history *history, uint64_t job, const char *step,
 	if (measured->syscall_count)
 		status = history_put_job_syscalls(history, job, step, measured->syscalls,
 						  measured->syscall_count, error);
-	if (status == 0 && measured->run)
+	if (status == 0 && !measured->run && measured->run_size)
+		status = error_set(
+			error, -EFBIG,
+			"the run is not kept: it has %zu bytes, more than the recorder takes",
+			measured->run_size);
+	else if (status == 0 && measured->run)
 		status = history_put_job_run(history, job, step, measured->run, measured->run_size,
 					     error);
 	return status == -EFBIG ? note_left_out(history, job, step, error) : status;
