@@ -282,6 +282,29 @@ static void a_full_table_still_sends(void **state)
 	life_table_clear(&lifecycle->table);
 }
 
+static int count(void *context, const struct life_event *event)
+{
+	(void)event;
+	++*(size_t *)context;
+	return 0;
+}
+
+static void a_witness_sees_what_is_only_counted(void **state)
+{
+	struct lifecycle *lifecycle = *state;
+	size_t seen = 0;
+
+	lifecycle->budget.per_second = 2;
+	lifecycle->options.witness = count;
+	lifecycle->options.witness_context = &seen;
+	for (int pid = 100; pid < 120; pid++)
+		send_head(lifecycle, LIFE_RECORD_SPAWN, pid, "many");
+	assert_int_equal(seen, 20);
+	assert_true(told_count < 20);
+	assert_int_equal(life_report_lost(lifecycle, 3, "the ring was full"), 0);
+	assert_int_equal(seen, 21);
+}
+
 static void bytes_that_are_no_record_are_refused(void **state)
 {
 	struct life_exec_record record = { .length = LIFE_RECORD_ARGUMENTS + 1 };
@@ -315,6 +338,7 @@ int main(void)
 		cmocka_unit_test_setup(time_does_not_go_back, set_up),
 		cmocka_unit_test_setup(a_process_that_is_found_is_no_event, set_up),
 		cmocka_unit_test_setup(a_full_table_still_sends, set_up),
+		cmocka_unit_test_setup(a_witness_sees_what_is_only_counted, set_up),
 		cmocka_unit_test_setup(bytes_that_are_no_record_are_refused, set_up),
 	};
 
