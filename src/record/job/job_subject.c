@@ -111,8 +111,6 @@ int job_subject_check(const struct job_scene *scene, struct job_mark *mark, stru
 				error_set(error, -ENOENT, "there is no cgroup '%s'", mark->cgroup) :
 				check_directory(scene->host->cgroup.fd, below(mark->cgroup),
 						"cgroup", mark->uid, error);
-	if (status == 0 && mark->watched)
-		status = check_directory(AT_FDCWD, mark->watched, "directory", mark->uid, error);
 	return status;
 }
 

@@ -214,6 +214,8 @@ static void a_reused_number_is_another_process(void **state)
 	assert_null(spawn_key(scene, 999, again));
 	assert_null(leave_key(scene, again, 0, 90 * SECOND, 500 * MIB));
 	assert_null(spawn_key(scene, 20, (struct task_key){ 40, 40, BEGIN + 60 * SECOND }));
+	/* A child is not older than its parent: that one has another's number. */
+	assert_null(spawn_key(scene, 10, (struct task_key){ 41, 41, BEGIN - 10 * SECOND }));
 	assert_false(job_has(&job->row.figures, JOB_run_time_ns));
 	assert_int_equal(job->gaps.unseen_ends, 1);
 	assert_int_equal(job->members, 1);

@@ -6,6 +6,7 @@
  *	job_reading	processes and cgroups, read out of turn
  *	job_calls	system calls of jobs
  *	job_watch	files below the directory of --watch
+ *	job_survey	which directories these are
  *
  * Times, events, snapshots and readings of processes come to the book from its caller.
  *

@@ -1,42 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/job/book/job_watch.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "host/user_directory.h"
+#include "record/job/book/job_survey.h"
 #include "record/job/job_tracker_parts.h"
 
 #define LOOK_NS (500 * NS_PER_MS)
 #define TOGETHER_NS (2 * NS_PER_SECOND)
 #define CHANGES_MOST 1024
-#define DEPTH_MOST 16
 #define ENTRIES_MOST 100000 /* that are looked at to find directories, of a job */
 #define READS_MOST 16
 #define READ_BYTES 16384
-#define WATCHED                                                                                    \
-	(IN_CREATE | IN_MODIFY | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR |            \
-	 IN_EXCL_UNLINK)
-
 enum change { CHANGE_CREATED, CHANGE_CHANGED, CHANGE_DELETED, CHANGE_COUNT };
-
-struct watched_directory {
-	int watch;
-	char *path; /* below the job's directory; "" is that itself */
-};
 
 struct file_change {
 	char *path;
@@ -51,6 +38,7 @@ struct job_watch {
 	ARRAY_OF(struct watched_directory) directories;
 	ARRAY_OF(struct file_change) changes;
 	uint64_t entries;
+	bool is_silent; /* its file system did not answer */
 	uint64_t lost;
 };
 
@@ -104,75 +92,6 @@ static void note(struct job_watch *watch, const char *path, enum change kind)
 	}
 }
 
-static void add_directory(struct job_watch *watch, const char *path, bool is_new);
-
-static bool is_directory(int directory, const struct dirent *entry)
-{
-	struct stat status;
-
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type == DT_DIR;
-	return fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISDIR(status.st_mode);
-}
-
-/* Directories below it; what is in a new one was made just now. */
-static void add_entries(struct job_watch *watch, int directory, const char *path, bool is_new)
-{
-	DIR *entries = fdopendir(dup(directory));
-	const struct dirent *entry;
-
-	while (entries && (entry = readdir(entries))) {
-		CLEANUP(free_pointer) char *below = NULL;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-			continue;
-		if (watch->entries++ >= ENTRIES_MOST) {
-			watch->lost++;
-			break;
-		}
-		below = join(path, entry->d_name);
-		if (below && is_directory(directory, entry))
-			add_directory(watch, below, is_new);
-		else if (below && is_new)
-			note(watch, below, CHANGE_CREATED);
-	}
-	if (entries)
-		closedir(entries);
-}
-
-static size_t depth_of(const char *path)
-{
-	size_t depth = 1;
-
-	for (; *path; path++)
-		depth += *path == '/';
-	return depth;
-}
-
-static void add_directory(struct job_watch *watch, const char *path, bool is_new)
-{
-	uid_t uid = watch->job->row.uid;
-	CLEANUP(close_fd) int directory = -1;
-	struct watched_directory added;
-
-	if (watch->directories.count >= JOB_WATCH_DIRECTORIES || depth_of(path) > DEPTH_MOST) {
-		watch->lost++;
-		return;
-	}
-	directory = user_directory_open_below(uid, watch->root, path);
-	if (directory < 0)
-		return;
-	added.watch = user_directory_watch(uid, watch->inotify, directory, WATCHED);
-	added.path = added.watch < 0 ? NULL : strdup(path);
-	if (!added.path || array_append(&watch->directories, added) < 0) {
-		free(added.path);
-		watch->lost++;
-		return;
-	}
-	add_entries(watch, directory, path, is_new);
-}
-
 static const struct watched_directory *find_directory(const struct job_watch *watch, int number)
 {
 	for (size_t i = 0; i < watch->directories.count; i++)
@@ -192,6 +111,49 @@ static void forget_directory(struct job_watch *watch, int number)
 		*directory = watch->directories.data[--watch->directories.count];
 		return;
 	}
+}
+
+/* Takes over what was found; a directory may be found twice. */
+static void merge(struct job_watch *watch, struct job_survey *survey)
+{
+	for (size_t i = 0; i < survey->directories.count; i++) {
+		struct watched_directory *found = &survey->directories.data[i];
+
+		if (!find_directory(watch, found->watch) &&
+		    array_append(&watch->directories, *found) == 0)
+			found->path = NULL;
+	}
+	for (size_t i = 0; i < survey->files.count; i++)
+		note(watch, survey->files.data[i], CHANGE_CREATED);
+	watch->entries += survey->entries;
+	watch->lost += survey->lost;
+	if (watch->root < 0)
+		watch->root = TAKE_FD(survey->root);
+}
+
+/* A file system that did not answer is not asked again. */
+static int survey(struct job_watch *watch, const char *path, bool is_new)
+{
+	uint64_t entries = watch->entries < ENTRIES_MOST ? ENTRIES_MOST - watch->entries : 0;
+	struct job_survey *found;
+	int status;
+
+	if (watch->is_silent)
+		return -ETIMEDOUT;
+	found = job_survey_new(watch->job->row.uid, watch->inotify, watch->root, path);
+	if (!found)
+		return -ENOMEM;
+	found->is_new = is_new;
+	found->entries_most = entries;
+	found->directories_most = JOB_WATCH_DIRECTORIES - watch->directories.count;
+	status = job_survey_run(found);
+	watch->is_silent = status == -ETIMEDOUT;
+	if (status < 0)
+		return status;
+	status = found->status;
+	merge(watch, found);
+	job_survey_free(found);
+	return status;
 }
 
 static void take(struct job_watch *watch, const struct inotify_event *event)
@@ -218,7 +180,7 @@ static void take(struct job_watch *watch, const struct inotify_event *event)
 		if (event->mask & changes[i].mask && !(event->mask & IN_ISDIR))
 			note(watch, path, changes[i].change);
 	if (path && event->mask & IN_ISDIR && event->mask & (IN_CREATE | IN_MOVED_TO))
-		add_directory(watch, path, true);
+		watch->lost += survey(watch, path, true) == -ETIMEDOUT;
 }
 
 /* So much at once that others get their turn; the kernel counts what it has no room for. */
@@ -327,20 +289,21 @@ static int check_room(const struct job_watches *watches, uint32_t uid, struct er
 static int open_watch(struct job_watch *watch, struct error *error)
 {
 	const struct job *row = &watch->job->row;
+	int status;
 
 	watch->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (watch->inotify < 0)
 		return error_set(error, -errno, "cannot watch %s: %s", row->watched,
 				 strerror(errno));
-	watch->root = user_directory_open(row->uid, row->watched);
-	if (watch->root < 0)
-		return error_set(error, watch->root, "cannot watch %s: %s", row->watched,
-				 watch->root == -ELOOP ? "it is not a directory, or behind a link" :
-							 strerror(-watch->root));
-	add_directory(watch, "", false);
-	return watch->directories.count ?
-		       0 :
-		       error_set(error, -EIO, "cannot watch %s: no watch is left", row->watched);
+	status = survey(watch, row->watched, false);
+	if (status == -EPERM)
+		return error_set(error, status,
+				 "the directory '%s' belongs to another user: root can mark it",
+				 row->watched);
+	return status < 0 ? error_set(error, status, "cannot watch %s: %s", row->watched,
+				      status == -ELOOP ? "it is not a directory, or behind a link" :
+							 strerror(-status)) :
+			    0;
 }
 
 int job_watches_add(struct job_watches *watches, struct book_job *job, struct error *error)
