@@ -5,6 +5,9 @@
  * The kernel checks with the user's id; as it would still grant us what our own groups may do, the
  * directory's mode must also give the right to its owner, who is the user, or to everybody.  A right
  * that the user has through a group alone is therefore not used.  Symbolic links are not followed.
+ *
+ * File systems that another program or host answers for (FUSE, NFS) are not asked at all, since who
+ * waits for one that is silent cannot even be killed: -EREMOTE.
  */
 #ifndef HOST_USER_DIRECTORY_H
 #define HOST_USER_DIRECTORY_H
