@@ -24,7 +24,7 @@ def second_tries(lines):
     do the same each time.  If many fail, that is no accident."""
     tests = [json.loads(line) for line in lines]
     bad = [test["name"].rpartition(" / ")[2] for test in tests
-           if test["result"] in BAD and "integration / " in test["name"]]
+           if test["result"] in BAD and ("integration / " in test["name"] or "vm / " in test["name"])]
     return bad if len(bad) <= SECOND_TRIES else []
 
 

@@ -79,7 +79,8 @@ void stack_losses_print(const struct tracer *tracer)
 		return;
 	tracer->kind->stack_losses(tracer->state, &losses);
 	printf("end=stacks dropped=%" PRIu64 " dropped_ns=%" PRIu64 " unread=%" PRIu64
-	       " images=%" PRIu64 " wakers=%" PRIu64 " short_ns=%" PRIu64 " fault_ns=%" PRIu64 "\n",
+	       " images=%" PRIu64 " wakers=%" PRIu64 " short_ns=%" PRIu64 " fault_ns=%" PRIu64
+	       " unseen=%" PRIu64 "\n",
 	       losses.dropped, losses.dropped_ns, losses.unread, losses.images, losses.wakers,
-	       losses.short_ns, losses.fault_ns);
+	       losses.short_ns, losses.fault_ns, losses.unseen);
 }

@@ -20,6 +20,12 @@ REASONS = ("disk", "lock", "condition", "network", "pipe", "timer", "poll", "chi
 
 class Copies:
     def __init__(self, role, *options):
+        """Where a kernel hides a process from BPF, the end of a wait may not be seen: then once more."""
+        self.losses = {"unseen": 1}
+        while self.losses["unseen"]:
+            self.follow(role, *options)
+
+    def follow(self, role, *options):
         self.told = driver.Told("bpf", WORKLOAD, role,
                                 options=("-k", str(FREQUENCY), "-o", str(OFF_CPU_MIN_NS), *options))
         self.functions = {line["function"]: range(int(line["from"]), int(line["to"]))

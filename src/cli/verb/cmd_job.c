@@ -190,8 +190,9 @@ const struct command command_job = {
 		"runs, the mark goes to your own store, and only times and outcome are known.\n"
 		"You can mark processes and end jobs of your own, root those of all.\n"
 		"\n"
-		"A job whose end nobody saw, since its first process ended without `job end`,\n"
-		"has the outcome `unknown`.",
+		"Where a recorder sees the end of the first process, and nobody marks the job's\n"
+		"end within two seconds, the outcome is by its exit status. A job whose end\n"
+		"nobody saw has the outcome `unknown`.",
 	.examples =
 		"taskscope job start nightly --steps 3\tthe script that calls this is a job from now on\n"
 		"taskscope job step nightly 2\tits second step begins\n"

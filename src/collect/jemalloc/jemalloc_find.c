@@ -8,7 +8,7 @@
 #include "collect/collector.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 
 #define TSD_SIZE_LEAST 64 /* bytes: a thread's state in any jemalloc is larger */
 #define FAIR_MS 50	  /* waiting for less than this does not make a user slow */

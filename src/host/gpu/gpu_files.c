@@ -8,7 +8,7 @@
 
 #include "base/collection/array.h"
 #include "host/confine/confine.h"
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 
 #define PLACE "TASKSCOPE_GPU_PATH"
 

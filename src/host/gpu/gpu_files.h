@@ -3,7 +3,7 @@
  * Finds NVIDIA's management library and nvidia-smi.
  *
  * They are code that is not ours, so they are looked for in a fixed list of places only, and count only if they are
- * trusted (host/oracle/trusted_file.h): files of root or of the user who runs us, in directories that nobody else can
+ * trusted (host/confine/trusted_file.h): files of root or of the user who runs us, in directories that nobody else can
  * write to.  LD_LIBRARY_PATH and PATH mean nothing here.  TASKSCOPE_GPU_PATH names one directory instead of the list,
  * held to the same rule; it is ignored where we have more rights than the user who runs us (secure_getenv(3)).
  */

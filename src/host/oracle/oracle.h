@@ -4,7 +4,7 @@
  * started in a process of its own, where its mallctl() returns the address of the calling thread's
  * counters.
  *
- * Only code of trusted users is run: root and the user who runs us (host/oracle/trusted_file.h
+ * Only code of trusted users is run: root and the user who runs us (host/confine/trusted_file.h
  * says which files are theirs).  That holds for the file that is asked and for every file that it
  * loads: its loader and its libraries, wherever the search for them leads.  No option makes it run
  * anyone else's code.

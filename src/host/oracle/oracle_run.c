@@ -24,7 +24,7 @@
 #include "host/oracle/oracle.h"
 #include "host/oracle/oracle_helper.h"
 #include "host/oracle/tracee.h"
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 #include "host/oracle_helper_bytes.h"
 #include "host/proc/task_text.h"
 

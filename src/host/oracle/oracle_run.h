@@ -5,7 +5,7 @@
  *
  * A file decides what the loader loads: the interpreter that it names, libraries along its
  * RUNPATH, and what these need in turn.  So the kernel stops the process at each file that it is
- * about to map, and the process is ended if the file is not trusted (host/oracle/trusted_file.h).
+ * about to map, and the process is ended if the file is not trusted (host/confine/trusted_file.h).
  */
 #ifndef HOST_ORACLE_RUN_H
 #define HOST_ORACLE_RUN_H

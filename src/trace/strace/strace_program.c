@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 #include "trace/strace/strace.h"
 
 /* PATH is the caller's, and may lead anywhere. */

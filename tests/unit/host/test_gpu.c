@@ -20,7 +20,7 @@
 #include "host/gpu/gpu_error.h"
 #include "host/gpu/nvidia_smi.h"
 #include "host/gpu/nvml.h"
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 #include "patience.h"
 
 #define GIB (UINT64_C(1) << 30)

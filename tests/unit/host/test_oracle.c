@@ -22,7 +22,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "host/oracle/oracle.h"
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 #include "patience.h"
 #include "sanitized.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/oracle/trusted_file.h"
+#include "host/confine/trusted_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
