@@ -171,6 +171,8 @@ static int apply(struct marking *marking, const struct server_client *client)
 	status = mark->kind == JOB_MARK_START ? start(marking) :
 		 mark->kind == JOB_MARK_STEP  ? step(marking) :
 						end(marking);
+	if (status == 0 && client->pid > 0 && client->pid == mark->root.pid)
+		job_tracker_note_watcher(marking->recorder->jobs, client->pid);
 	if (status == 0)
 		status = history_commit(marking->recorder->history, marking->error);
 	return status;

@@ -43,6 +43,15 @@ int job_tracker_take_event(struct job_tracker *tracker, const struct life_event 
 	return 0;
 }
 
+void job_tracker_note_watcher(struct job_tracker *tracker, int32_t pid)
+{
+	struct book_member *member =
+		job_book_member(&tracker->book, &(struct task_key){ .pid = pid });
+
+	if (member)
+		member->is_watcher = true;
+}
+
 void job_take_cgroup(struct book_job *job, const struct job_cgroup *found)
 {
 	double used = (double)found->run_time_ns - (double)job->cgroup_before.run_time_ns;

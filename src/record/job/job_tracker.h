@@ -83,6 +83,8 @@ int job_tracker_end(struct job_tracker *tracker, uint64_t job, const struct job_
 		    struct error *error);
 /* Before a mark: the process that only marks, of that number, is no part of the job. */
 void job_tracker_exclude(struct job_tracker *tracker, int32_t pid);
+/* The process is a taskscope that runs the command: helpers that it kills are not the job's. */
+void job_tracker_note_watcher(struct job_tracker *tracker, int32_t pid);
 
 /* The jobs that run, the oldest first; valid until the next mark, event or tick.  A NULL tracker has none. */
 size_t job_tracker_count(const struct job_tracker *tracker);

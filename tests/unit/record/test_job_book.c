@@ -460,6 +460,26 @@ static void who_only_marks_is_no_part(void **state)
 	assert_figure(&job->row.figures, JOB_failed_exits, 0);
 }
 
+static void helpers_of_a_run_are_no_part(void **state)
+{
+	struct scene *scene = *state;
+	struct book_job *job = begin(scene, "j", 10, 0);
+	struct life_event kill = {
+		.kind = LIFE_KILL, .task = key_of(20), .present = LIFE_HAS_SENDER, .sender_pid = 10
+	};
+
+	job_book_member(&scene->book, &(struct task_key){ .pid = 10 })->is_watcher = true;
+	spawn(scene, 10, 20);
+	spawn(scene, 10, 30);
+	send(scene, &(struct life_event){ .kind = LIFE_EXEC, .task = key_of(30) });
+	assert_null(send(scene, &kill));
+	assert_null(leave(scene, 20, 9, SECOND));
+	assert_figure(&job->row.figures, JOB_processes, 2);
+	kill.task = key_of(30); /* the command, which -d ends */
+	assert_ptr_equal(send(scene, &kill), job);
+	assert_figure(&job->row.figures, JOB_kills, 1);
+}
+
 static void a_short_job_has_a_peak_of_cpu(void **state)
 {
 	struct scene *scene = *state;
@@ -497,6 +517,7 @@ int main(void)
 		TEST(what_cannot_be_counted_is_absent),
 		TEST(too_many_processes_are_counted),
 		TEST(who_only_marks_is_no_part),
+		TEST(helpers_of_a_run_are_no_part),
 		TEST(a_short_job_has_a_peak_of_cpu),
 	};
 

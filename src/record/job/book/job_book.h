@@ -104,6 +104,8 @@ struct book_member {
 	struct job_use counted;
 	bool is_native; /* it began in the job */
 	bool is_kept;	/* the store knows whose it is */
+	bool is_watcher; /* taskscope itself, which runs the command of the job or step */
+	bool has_executed;
 	uint8_t absences;
 };
 

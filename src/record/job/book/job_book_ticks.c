@@ -125,6 +125,16 @@ static void note_lost(struct job_book *book, uint64_t lost)
 		book->jobs.data[i]->gaps.lost_events += lost;
 }
 
+/* A `run` forks helpers, which execute nothing, and kills them when it has no more use for them. */
+static bool is_helper_kill(const struct job_book *book, const struct book_member *member,
+			   const struct life_event *event)
+{
+	const struct book_member *sender = number_map_get(&book->by_pid, event->sender_pid);
+
+	return event->kind == LIFE_KILL && event->present & LIFE_HAS_SENDER && sender &&
+	       sender->is_watcher && !member->has_executed;
+}
+
 struct book_job *job_book_take_event(struct job_book *book, const struct life_event *event,
 				     const struct job_instant *now, struct book_step **ret_step)
 {
@@ -139,6 +149,11 @@ struct book_job *job_book_take_event(struct job_book *book, const struct life_ev
 	member = job_book_member(book, &event->task);
 	if (!member)
 		return NULL;
+	member->has_executed |= event->kind == LIFE_EXEC;
+	if (is_helper_kill(book, member, event)) {
+		job_book_exclude(book, &member->key);
+		return NULL;
+	}
 	job = member->job;
 	*ret_step = job_book_step_of(member);
 	if (event->kind == LIFE_SIGNAL || event->kind == LIFE_KILL)
