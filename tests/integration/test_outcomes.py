@@ -80,7 +80,7 @@ class Correlate(Case):
         self.assertEqual(found["lacking"]["syscall"], 200)
         text = self.accept("correlate", "--store", store)
         self.assertRegex(text, "^nothing goes with failure, as far as can be told from 200 jobs")
-        self.assertIn("left out: 200 without system calls", text)
+        self.assertIn("left out: 200 with unknown system calls", text)
 
     def test_too_little_says_how_much_is_needed(self):
         store = self.store([job(outcome="failure" if number == 0 else "success", begin=number,
@@ -155,7 +155,7 @@ class Estimate(Case):
             for quantile in ("median", "p90"):
                 self.assertGreaterEqual(found[figure][quantile]["confidence"], 0.95)
         text = self.accept("estimate", "nightly", "--store", store)
-        self.assertRegex(text, "^nightly: from 41 runs that succeeded; 1 failed and are left out\n")
+        self.assertRegex(text, "^nightly: from 41 runs that succeeded; 1 failed and is left out\n")
         self.assertIn("peak memory  median  120 MiB (", text)
 
     def test_memory_that_was_found_in_different_ways(self):

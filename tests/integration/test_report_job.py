@@ -117,7 +117,7 @@ class Report(Case):
                 ("no job #7 in the recording", ["#7"]),
                 ("'#x' is not the number of a job", ["#x"]),
                 ("job nightly (#1) has no step '9'", ["nightly", "--step", "9"]),
-                ("report takes the name or #number of a job", []),
+                ("report takes the name of a job, its number as '#12' in quotes", []),
                 ("give no name with it", ["--latest", "nightly"]),
                 ("--step is for jobs", ["./x.tscope", "--step", "1"]),
                 ("there is no run of job nightly (#1): only `taskscope run --job` keeps one", ["nightly", "-o", "x.html"]),

@@ -124,7 +124,7 @@ static int read_instant(struct history *history, const char *text, uint64_t *ret
 	if (instant_parse(text, &extent, ret, &ignored) == 0)
 		return 0;
 	return error_set(error, -EINVAL,
-			 "'%s' is no time: write latest, 10:04, 10:04:31, -5m or "
+			 "'%s' is not a time: write latest, 10:04, 10:04:31, -5m or "
 			 "2024-05-01T10:04:31",
 			 text);
 }

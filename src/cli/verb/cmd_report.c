@@ -164,10 +164,12 @@ int verb_report(char **words, int count, struct error *error)
 	int status;
 
 	if (count + args.latest != 1)
-		return error_set(error, -EINVAL,
-				 count ? "--latest is the newest job: give no name with it" :
-					 "report takes the name or #number of a job, --latest, the "
-					 "file of a run (run -o FILE), or - for standard input");
+		return error_set(
+			error, -EINVAL,
+			count ? "--latest is the newest job: give no name with it" :
+				"report takes the name of a job, its number as '#12' in quotes, "
+				"--latest, the file of a run (run -o FILE), or - for standard "
+				"input");
 	if (args.view.format && strcmp(args.view.format, "html") == 0 && !args.outputs.count)
 		args.outputs.values[args.outputs.count++] = HTML_OUTPUT;
 	status = check_names(error);

@@ -175,7 +175,7 @@ static void print_left_out(FILE *out, const struct correlation *correlation)
 	append_count(&text, correlation->running, "that run", "");
 	append_count(&text, correlation->unknown, "of unknown outcome", "");
 	for (unsigned i = 0; i < FACTOR_COUNT; i++)
-		append_count(&text, correlation->lacking[i], "without ", factors[i].title);
+		append_count(&text, correlation->lacking[i], "with unknown ", factors[i].title);
 	fprintf(out, "%s%s", text_string(&text), text.length ? "\n" : "");
 }
 

@@ -94,7 +94,8 @@ static void append_runs(struct text *out, const struct estimate *estimate, const
 	if (!knows)
 		text_format(out, ", at least %" PRIu64 " are needed", quantile_runs_needed(0.5));
 	if (estimate->failed)
-		text_format(out, "; %" PRIu64 " failed and are left out", estimate->failed);
+		text_format(out, "; %" PRIu64 " failed and %s left out", estimate->failed,
+			    estimate->failed == 1 ? "is" : "are");
 	if (estimate->unknown)
 		text_format(out, "; %" PRIu64 " ended unseen", estimate->unknown);
 }

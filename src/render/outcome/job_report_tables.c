@@ -123,8 +123,7 @@ static int print_syscalls(struct sections *to)
 	double all_ns = 0;
 
 	print_title(to, "system calls",
-		    count ? NULL :
-			    "no data; `run --job` counts them, and `record --syscalls` does");
+		    count ? NULL : "no data; BPF counts them for `run --job`, `record --syscalls`");
 	if (count == 0)
 		return 0;
 	for (size_t i = 0; i < count; i++)

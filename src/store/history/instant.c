@@ -160,10 +160,12 @@ int instant_parse(const char *text, const struct history_span *extent, uint64_t 
 {
 	uint64_t instant = extent->to_unix_ns;
 
+	if (!extent->to_unix_ns)
+		return error_set(error, -ENOENT, "the recording has no ticks yet");
 	if (strcmp(text, "latest") != 0 && !parse_age(text, extent, &instant) &&
 	    !parse_time_of_day(text, extent, &instant) && !parse_iso(text, &instant))
 		return error_set(error, -EINVAL,
-				 "'@%s' is no time: write @latest, @10:04, @10:04:31, @-5m or "
+				 "'@%s' is not a time: write @latest, @10:04, @10:04:31, @-5m or "
 				 "@2024-05-01T10:04:31",
 				 text);
 	*ret_unix_ns = instant;

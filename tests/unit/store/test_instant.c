@@ -18,7 +18,7 @@ static int64_t at(const char *text)
 
 	if (status < 0) {
 		assert_int_equal(status, -EINVAL);
-		assert_non_null(strstr(error.message, "is no time: write @latest"));
+		assert_non_null(strstr(error.message, "is not a time: write @latest"));
 		return -1;
 	}
 	return (int64_t)(instant / SECOND_NS) - 1714557600;
@@ -55,6 +55,17 @@ static void local_time_is_meant(void **state)
 	assert_int_equal(at("2024-05-01T10:00Z"), 0);
 	setenv("TZ", "UTC", 1);
 	tzset();
+}
+
+static void an_empty_recording_has_no_instant(void **state)
+{
+	const struct history_span none = { 0 };
+	struct error error = { 0 };
+	uint64_t instant;
+
+	(void)state;
+	assert_int_equal(instant_parse("10:05", &none, &instant, &error), -ENOENT);
+	assert_non_null(strstr(error.message, "has no ticks yet"));
 }
 
 static void anything_else_is_refused(void **state)
@@ -140,6 +151,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(instants_are_understood),
 		cmocka_unit_test(local_time_is_meant),
+		cmocka_unit_test(an_empty_recording_has_no_instant),
 		cmocka_unit_test(anything_else_is_refused),
 		cmocka_unit_test(a_recording_is_read_at_an_instant),
 	};
