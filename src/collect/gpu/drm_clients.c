@@ -100,6 +100,22 @@ static int keep_client(struct look *look, const struct process *process,
 	return array_append(&clients->seen, fresh);
 }
 
+/*
+ * A client that could not be read is not closed: what it had used stays as it was, and is not counted
+ * again with what the next sample reads.
+ */
+static void keep_seen(struct look *look, const struct process *process)
+{
+	struct drm_clients *clients = look->clients;
+
+	for (size_t i = 0; i < clients->seen.count; i++) {
+		struct drm_seen *seen = &clients->seen.data[i];
+
+		if (seen->tgid == process->tgid && seen->start_time_ns == process->start_time_ns)
+			seen->sample = clients->sample;
+	}
+}
+
 static int read_client(struct look *look, const struct process *process, int dir, int32_t fd)
 {
 	char path[32], text[FDINFO_BYTES];
@@ -114,6 +130,8 @@ static int read_client(struct look *look, const struct process *process, int dir
 	source_count(&look->capture->tallies[SOURCE_GPU], length);
 	if (length == -ETIMEDOUT)
 		look->capture->tallies[SOURCE_GPU].reason = "a GPU's driver did not answer in time";
+	if (length < 0)
+		keep_seen(look, process);
 	if (length < 0 || !drm_fdinfo_parse(text, &client))
 		return 0;
 	return keep_client(look, process, &client);
@@ -130,6 +148,7 @@ static int read_process(struct look *look, uint32_t row)
 	if (status == -ENOMEM)
 		return status;
 	if (status < 0) {
+		keep_seen(look, process);
 		source_count(&look->capture->tallies[SOURCE_GPU], status);
 		return 0;
 	}

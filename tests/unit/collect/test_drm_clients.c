@@ -194,6 +194,26 @@ static void what_a_closed_client_did_stays_with_its_process(void **state)
 	assert_cell(setting, METRIC_gpu_time_ns, OTHER, 75);
 }
 
+static void a_client_that_cannot_be_read_for_once_counts_once(void **state)
+{
+	struct setting *setting = *state;
+	char path[TREE_PATH];
+
+	add_device(setting, "renderD128", "0000:03:00.0", "amdgpu");
+	write_client(setting, ONE, 3, 7, 1000, 2048);
+	take(setting);
+	assert_cell(setting, METRIC_gpu_time_ns, ONE, 1005);
+	tree_unlink(&setting->tree, "proc/150/fdinfo/3");
+	tree_directory(&setting->tree, "proc/150/fdinfo/3");
+	take(setting);
+	assert_cell(setting, METRIC_gpu_time_ns, ONE, 1005);
+	tree_path(&setting->tree, "proc/150/fdinfo/3", path);
+	assert_int_equal(rmdir(path), 0);
+	write_client(setting, ONE, 3, 7, 1200, 2048);
+	take(setting);
+	assert_cell(setting, METRIC_gpu_time_ns, ONE, 1205);
+}
+
 static void sys_tells_of_the_device(void **state)
 {
 	struct setting *setting = *state;
@@ -268,6 +288,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_client_counts_once_and_processes_add_up, make,
 						forget),
 		cmocka_unit_test_setup_teardown(what_a_closed_client_did_stays_with_its_process,
+						make, forget),
+		cmocka_unit_test_setup_teardown(a_client_that_cannot_be_read_for_once_counts_once,
 						make, forget),
 		cmocka_unit_test_setup_teardown(sys_tells_of_the_device, make, forget),
 		cmocka_unit_test_setup_teardown(without_a_gpu_nothing_is_searched, make, forget),
