@@ -97,7 +97,7 @@ static void keep_host(struct watch *watch, const struct snapshot *snapshot)
 		return;
 	watch->gpu.busy_sum += sample.values[HOST_VALUE_gpu_busy_percent];
 	run->busy_average_percent =
-		(struct run_real){ true, watch->gpu.busy_sum / (double)run->samples.value };
+		(struct run_real){ true, watch->gpu.busy_sum / (double)++watch->gpu.busy_samples };
 }
 
 static void keep_time(struct watch *watch, const struct process *process, uint64_t time_ns)

@@ -28,6 +28,7 @@ struct watch_gpu {
 	ARRAY_OF(struct watch_gpu_user) users;
 	uint64_t next_ns;
 	double busy_sum; /* of the samples' busiest GPU */
+	uint64_t busy_samples;
 	bool has_begun;	 /* members of the first sample may have used GPUs before */
 	bool has_failed; /* for lack of memory */
 };
