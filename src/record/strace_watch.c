@@ -30,6 +30,7 @@ struct straced {
 	struct strace_child child;
 	uint64_t begin_ns;
 	bool is_attached;
+	bool is_cut; /* the summary is longer than what is kept of it */
 	struct text summary;
 };
 
@@ -103,7 +104,8 @@ static void take_output(void *context, const char *bytes, size_t length)
 {
 	struct straced *straced = context;
 
-	if (straced->summary.length + length <= SUMMARY_BYTES)
+	straced->is_cut |= straced->summary.length + length > SUMMARY_BYTES;
+	if (!straced->is_cut)
 		text_append(&straced->summary, bytes, length);
 }
 
@@ -116,7 +118,7 @@ static void send_summary(struct straced *straced)
 			      strace_summary_parse(text_string(&straced->summary),
 						   straced->summary.length, &lines);
 
-	watch->losses.summaries += bad != 0;
+	watch->losses.summaries += bad != 0 || straced->is_cut;
 	for (size_t i = 0; i < lines.list.count; i++) {
 		const struct process_call call = { straced->process, lines.list.data[i] };
 
@@ -171,7 +173,7 @@ static int start(struct strace_watch *watch, struct straced *straced,
 	straced->watch = watch;
 	straced->process = *process;
 	straced->begin_ns = monotonic_ns();
-	straced->is_attached = false;
+	straced->is_attached = straced->is_cut = false;
 	status = strace_child_start(&straced->child, watch->options.loop, &request, take_output,
 				    note_end, straced, error);
 	if (status < 0)
