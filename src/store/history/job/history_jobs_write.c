@@ -324,8 +324,8 @@ int history_put_pattern(struct history *history, const struct pattern *pattern, 
 		"INSERT INTO patterns(ts_ns, kind, name, jobs, failures, rate, p_value, details) "
 		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
 	};
+	bool is_done = false, is_tested = pattern->kind == PATTERN_CORRELATION;
 	int status = history_begin(history, error);
-	bool is_done = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(sql) && status == 0 && !is_done; i++) {
 		CLEANUP(statement_free)
@@ -336,9 +336,9 @@ int history_put_pattern(struct history *history, const struct pattern *pattern, 
 		bind_text(statement, &index, pattern_kind_names[pattern->kind]);
 		bind_text(statement, &index, pattern->name);
 		bind_number(statement, &index, pattern->jobs);
-		bind_number(statement, &index, pattern->failures);
-		bind_real(statement, &index, true, pattern->rate);
-		bind_real(statement, &index, true, pattern->p_value);
+		bind_optional(statement, &index, is_tested, pattern->failures);
+		bind_real(statement, &index, is_tested, pattern->rate);
+		bind_real(statement, &index, is_tested, pattern->p_value);
 		bind_text(statement, &index, pattern->details);
 		status = history_step(history, statement, error);
 		is_done = status == 0 && sqlite3_changes(history->database.handle) > 0;
