@@ -383,6 +383,7 @@ class Jobs(Case):
                 reply = recorder.reply("job_start", uid=nobody, name="spy", pid=work.pid, watch=str(path))
                 self.assertIn(says, reply["error"])
             job = self.start(recorder, "spy", "-p", work.pid, "--watch", root, uid=nobody)
+            self.assertEqual(1, len(recorder.reply("jobs", uid=nobody)["result"]["jobs"]))
             (secret / "hidden").write_text("1")
             (secret / "inside" / "hidden").write_text("1")
             (root / "open" / "seen").write_text("1")

@@ -185,9 +185,11 @@ int job_tracker_begin(struct job_tracker *tracker, struct job *row, bool takes_c
 	if (!job)
 		return error_set(error, -ENOMEM, "out of memory");
 	take_members(tracker, job, takes_children);
-	status = history_put_job(tracker->recorder->history, &job->row, error);
-	if (status == 0 && row->watched)
+	/* A mark that is refused leaves no row. */
+	if (row->watched)
 		status = job_watches_add(&tracker->watches, job, error);
+	if (status == 0)
+		status = history_put_job(tracker->recorder->history, &job->row, error);
 	if (status == 0) {
 		log_mark(tracker, job, JOB_EVENT_START, NULL, row->cmd, &now);
 		status = write_now(tracker, job, error);
