@@ -27,6 +27,7 @@ enum change { CHANGE_CREATED, CHANGE_CHANGED, CHANGE_DELETED, CHANGE_COUNT };
 
 struct file_change {
 	char *path;
+	uint64_t hash; /* of the path, which may be long and differ only at its end */
 	uint64_t counts[CHANGE_COUNT];
 	uint64_t since_ns, unix_ns;
 	const char *step; /* that ran then; NULL: none */
@@ -63,18 +64,30 @@ static char *join(const char *directory, const char *name)
 	return path.failed ? NULL : strdup(text_string(&path));
 }
 
-static struct file_change *find_change(struct job_watch *watch, const char *path)
+static uint64_t hash_path(const char *path)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path; path++)
+		hash = (hash ^ (unsigned char)*path) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static struct file_change *find_change(struct job_watch *watch, const char *path, uint64_t hash)
 {
 	for (size_t i = 0; i < watch->changes.count; i++)
-		if (strcmp(watch->changes.data[i].path, path) == 0)
+		if (watch->changes.data[i].hash == hash &&
+		    strcmp(watch->changes.data[i].path, path) == 0)
 			return &watch->changes.data[i];
 	return NULL;
 }
 
 static void note(struct job_watch *watch, const char *path, enum change kind)
 {
-	struct file_change *found = find_change(watch, path);
+	uint64_t hash = hash_path(path);
+	struct file_change *found = find_change(watch, path, hash);
 	struct file_change change = {
+		.hash = hash,
 		.step = watch->job->current ? watch->job->current->row.name : NULL,
 		.since_ns = monotonic_ns(),
 		.unix_ns = clock_ns(CLOCK_REALTIME),
