@@ -377,6 +377,25 @@ static void a_process_belongs_to_the_step_in_which_it_began(void **state)
 	assert_figure(&job->row.figures, JOB_run_time_ns, 3020.0 * MS);
 }
 
+static void what_was_counted_counts_once_after_a_smaller_reading(void **state)
+{
+	struct scene *scene = *state;
+	struct book_job *job = begin(scene, "j", 10, 0);
+	const struct task_key root = key_of(10);
+	const struct job_use less = { .has_run_time = true, .run_time_ns = 4 * SECOND };
+	const struct row first = { 10, 1, 5 * SECOND, MIB }, second = { 10, 1, 6 * SECOND, MIB };
+	struct book_step *step;
+
+	pass(scene, 10 * SECOND);
+	tick(scene, &first, 1, false);
+	step = job_book_open_step(job, "a", &root, &scene->now);
+	assert_true(job_book_join(&scene->book, job, step, &root, &less, JOIN_LIVING));
+	pass(scene, 10 * SECOND);
+	tick(scene, &second, 1, false);
+	assert_figure(&step->row.figures, JOB_run_time_ns, 1.0 * SECOND);
+	assert_figure(&job->row.figures, JOB_run_time_ns, 6.0 * SECOND);
+}
+
 static void steps_with_roots_run_side_by_side(void **state)
 {
 	struct scene *scene = *state;
@@ -512,6 +531,7 @@ int main(void)
 		TEST(the_innermost_job_wins),
 		TEST(jobs_of_one_name_are_apart),
 		TEST(a_process_belongs_to_the_step_in_which_it_began),
+		TEST(what_was_counted_counts_once_after_a_smaller_reading),
 		TEST(steps_with_roots_run_side_by_side),
 		TEST(signals_are_counted),
 		TEST(what_cannot_be_counted_is_absent),

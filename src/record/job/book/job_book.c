@@ -206,11 +206,25 @@ static struct book_member *add_or_take(struct job_book *book, struct book_job *j
 	return member;
 }
 
+/* A reading may be less than an earlier one, which was counted already: it counts from the larger one. */
+static void keep_counted(struct job_use *counted, const struct job_use *before)
+{
+	if (before->has_run_time && before->run_time_ns > counted->run_time_ns)
+		counted->run_time_ns = before->run_time_ns;
+	if (before->has_bytes && before->read_bytes > counted->read_bytes)
+		counted->read_bytes = before->read_bytes;
+	if (before->has_bytes && before->write_bytes > counted->write_bytes)
+		counted->write_bytes = before->write_bytes;
+	counted->has_run_time |= before->has_run_time;
+	counted->has_bytes |= before->has_bytes;
+}
+
 bool job_book_join(struct job_book *book, struct book_job *job, struct book_step *step,
 		   const struct task_key *key, const struct job_use *use, enum join_kind kind)
 {
 	struct book_member *old = job_book_member(book, key);
 	bool is_new = !old || old->job != job;
+	const struct job_use before = old ? old->counted : (struct job_use){ 0 };
 	struct book_member *member = add_or_take(book, job, key);
 
 	if (!member) {
@@ -219,6 +233,7 @@ bool job_book_join(struct job_book *book, struct book_job *job, struct book_step
 	}
 	member->step = step;
 	member->counted = *use;
+	keep_counted(&member->counted, &before);
 	member->is_native = kind == JOIN_NEW || (old && !is_new && member->is_native);
 	member->is_kept = false;
 	if (!is_new || kind == JOIN_AGAIN)
