@@ -146,6 +146,7 @@ static int write_table(struct recorder *recorder, struct call_table *table, stru
 	const struct call_line *lines = table->lines.list.data;
 	struct job_syscall kept[CALLS_KEPT];
 	size_t count = 0;
+	int status;
 
 	call_lines_sort(&table->lines);
 	for (size_t i = 0; i < table->lines.list.count && count < CALLS_KEPT; i++)
@@ -155,12 +156,13 @@ static int write_table(struct recorder *recorder, struct call_table *table, stru
 			.errors = lines[i].errors,
 			.time_ns = lines[i].time_ns,
 		};
-	table->has_changed = false;
-	return history_put_job_syscalls(recorder->history, table->job, table->step, kept, count,
-					error);
+	status = history_put_job_syscalls(recorder->history, table->job, table->step, kept, count,
+					  error);
+	table->has_changed = status < 0;
+	return status;
 }
 
-/* Tables of jobs that are over are written a last time. */
+/* Tables of jobs that are over are written a last time, later if the store cannot be written now. */
 static int write_tables(struct addition *addition, struct error *error)
 {
 	struct job_calls *calls = addition->calls;
@@ -172,7 +174,7 @@ static int write_tables(struct addition *addition, struct error *error)
 
 		if (status == 0 && table->has_changed)
 			status = write_table(addition->recorder, table, error);
-		if (job_book_find(addition->book, table->job))
+		if (table->has_changed || job_book_find(addition->book, table->job))
 			calls->tables.data[kept++] = table;
 		else
 			table_free(table);
@@ -187,7 +189,8 @@ int job_calls_keep(struct job_calls *calls, struct recorder *recorder, const str
 	struct addition addition = { calls, recorder, book };
 	int status;
 
-	if (!recorder_has_syscalls(recorder) || (!book->jobs.count && !calls->former.count))
+	if (!recorder_has_syscalls(recorder) ||
+	    (!book->jobs.count && !calls->former.count && !calls->tables.count))
 		return 0;
 	if (calls->former.count)
 		qsort(calls->former.data, calls->former.count, sizeof(calls->former.data[0]),
