@@ -7,6 +7,7 @@ import os
 import pathlib
 import pwd
 import signal
+import socket
 import subprocess
 import unittest
 
@@ -361,6 +362,20 @@ class Jobs(Case):
             mount.fall_silent()
             reply = recorder.reply("job_start", name="silent", pid=work.pid, watch=str(folder))
             self.assertIn("cannot watch", reply["error"])
+            recorder.next_tick(2)
+
+    @heap.needs_root
+    @unittest.skipUnless(heap.built("silent_mount"), "needs a compiler")
+    def test_nobody_waits_to_close_a_file_that_came_with_a_request(self):
+        folder, content = pathlib.Path(self.path("mount")), pathlib.Path(self.path("content"))
+        folder.mkdir()
+        content.write_text("x")
+        with Recorder(self, "-i", "500ms") as recorder, SilentMount(folder, content) as mount, \
+                socket.socket(socket.AF_UNIX) as client:
+            file = os.open(mount.file, os.O_RDONLY)
+            mount.fall_silent()
+            client.connect(recorder.socket)
+            socket.send_fds(client, [b'{"id":1,"method":"jobs"}\n'], [file])
             recorder.next_tick(2)
 
     @heap.needs_root

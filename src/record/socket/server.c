@@ -28,7 +28,7 @@ static void disconnect(struct connection *connection)
 	loop_remove_fd(connection->server->loop, &connection->output);
 	close_fd(&connection->fd);
 	close_fd(&connection->output_fd);
-	close_fd(&connection->client.file);
+	connection_close_file(connection);
 	text_free(&connection->request);
 	text_free(&connection->backlog);
 	connection->request = connection->backlog = (struct text){ 0 };
@@ -228,7 +228,7 @@ static void work(void *context)
 
 	if (line) {
 		take_request(connection, line, length);
-		close_fd(&connection->client.file);
+		connection_close_file(connection);
 	}
 	free(line);
 	server->rest_end_ns =

@@ -2,13 +2,18 @@
 #include "record/socket/server_client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "host/deadline_run.h"
+
+#define CLOSE_MS 100
 
 void connection_flush(struct connection *connection)
 {
@@ -66,6 +71,33 @@ void connection_send(struct connection *connection, const char *bytes, size_t le
 	connection_flush(connection);
 }
 
+static void close_number(void *context)
+{
+	close((int)(intptr_t)context);
+}
+
+static void release_number(void *context)
+{
+	(void)context;
+}
+
+/*
+ * To close a file asks its file system, which may be a program of the stranger that does not answer.
+ * One thread may wait for it; then strangers bring no files any more.
+ */
+void connection_close_file(struct connection *connection)
+{
+	int file = connection->client.file;
+
+	if (file < 0 || fcntl(file, F_GET_SEALS) >= 0) {
+		close_fd(&connection->client.file);
+		return;
+	}
+	connection->client.file = -1;
+	if (deadline_run(close_number, release_number, (void *)(intptr_t)file, CLOSE_MS) < 0)
+		connection->server->refuses_files = true;
+}
+
 /* Keeps the last file that came with the bytes. */
 static void take_files(struct connection *connection, struct msghdr *message)
 {
@@ -76,7 +108,7 @@ static void take_files(struct connection *connection, struct msghdr *message)
 		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
 			continue;
 		for (size_t at = 0; at + sizeof(int) <= size; at += sizeof(int)) {
-			close_fd(&connection->client.file);
+			connection_close_file(connection);
 			memcpy(&connection->client.file, CMSG_DATA(part) + at, sizeof(int));
 		}
 	}
@@ -93,7 +125,12 @@ static ssize_t receive(struct connection *connection, char *bytes, size_t capaci
 				  .msg_iovlen = 1,
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control.room) };
-	ssize_t got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	ssize_t got;
+
+	/* Without room for them, the kernel drops files before they are ours. */
+	if (connection->server->refuses_files && !connection->client.sees_all)
+		message.msg_controllen = 0;
+	got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
 	if (got >= 0)
 		take_files(connection, &message);

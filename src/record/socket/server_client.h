@@ -28,6 +28,7 @@ struct connection {
 };
 
 struct server {
+	bool refuses_files; /* of strangers: the file system of one did not let us close it */
 	struct loop *loop;
 	const struct server_method *methods;
 	void *context;
@@ -56,6 +57,9 @@ void server_settle(struct connection *connection);
  * that has not read what came before, and would have too much to read then, is lost.
  */
 void connection_send(struct connection *connection, const char *bytes, size_t length);
+
+/* Closes the file that came with a request, if any.  It waits for no file system for long. */
+void connection_close_file(struct connection *connection);
 
 /* Sends as much of the backlog as the client takes. */
 void connection_flush(struct connection *connection);
