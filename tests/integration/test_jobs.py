@@ -401,7 +401,7 @@ class WithRecorder(Jobs):
             for params, says in (
                     ({"name": "x", "pid": os.getpid()}, "belongs to another user"),
                     ({"name": "x", "pid": child.pid, "start_time_ns": 1}, "is not the one that was meant"),
-                    ({"name": "x", "pid": child.pid, "watch": "/root"}, "belongs to another user"),
+                    ({"name": "x", "pid": child.pid, "watch": "/root"}, "cannot watch"),
                     ({"name": "x", "pid": child.pid, "watch": "relative"}, "no absolute path"),
                     ({"name": "x", "cgroup": "/"}, "belongs to another user"),
                     ({"name": "x\x1b]0;evil\x07", "pid": child.pid}, "cannot be shown"),
