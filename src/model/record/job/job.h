@@ -176,12 +176,12 @@ extern const char *const pattern_kind_names[PATTERN_KIND_COUNT]; /* "correlation
 struct pattern {
 	uint64_t unix_ns;
 	enum pattern_kind kind;
-	const char *name;	 /* a sentence; the same name is the same pattern, seen again */
-	uint64_t jobs;		 /* of the group */
-	uint64_t failures;	 /* in the group; this and the next two of correlations alone */
-	double rate;		 /* of failures in the group */
-	double p_value;		 /* corrected; confidence is 1 less this */
-	const char *details;	 /* JSON: bin, interval, other group */
+	const char *name;    /* a sentence; the same name is the same pattern, seen again */
+	uint64_t jobs;	     /* of the group */
+	uint64_t failures;   /* in the group; this and the next two of correlations alone */
+	double rate;	     /* of failures in the group */
+	double p_value;	     /* corrected; confidence is 1 less this */
+	const char *details; /* JSON: bin, interval, other group */
 };
 
 #endif
