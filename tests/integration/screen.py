@@ -186,8 +186,7 @@ class Program:
         self.words = [*prefix, *map(str, words)]
         self.screen = Screen(columns, rows)
         self.env = dict(os.environ, TERM=term, LANG="C.UTF-8", LC_ALL="C.UTF-8", TZ="UTC", **(env or {}))
-        self.env.pop("COLUMNS", None)
-        self.env.pop("LINES", None)
+        self.env.update(COLUMNS="33", LINES="7")  # as a shell may have exported them: the terminal's own size counts
         self.cwd = cwd
         self.raw = b""
 

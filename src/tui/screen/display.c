@@ -142,6 +142,9 @@ int display_open(const struct display_options *options, struct error *error)
 	int status;
 
 	choose_locale();
+	/* The terminal knows its size; COLUMNS and LINES may have been exported in another one. */
+	use_env(FALSE);
+	use_tioctl(TRUE);
 	status = check_terminal(error);
 	if (status < 0)
 		return status;
