@@ -42,6 +42,16 @@ class Jobs(Case):
         self.addCleanup(child.kill)
         return child
 
+    def assert_step_goes_on(self):
+        """The second run, with less to do, adds to what the first had."""
+        had = (0, 0, 0)
+        for command in "sleep 0.01; sleep 0.01", "true":
+            self.assertEqual(self.run_job("--job", "twice", "--step", "a", "--", "sh", "-c", command)[0], 0)
+            (step,) = rows(self.store, "SELECT run_time_ns, processes, duration_ns FROM job_steps")
+            self.assertTrue(all(now > before for now, before in zip(step, had)), (step, had))
+            had = step
+        self.assertEqual(had[1], 4)
+
     def run_job(self, *words, prefix=()):
         return support.run("run", "-q", "--store", self.store, *words, prefix=prefix)
 
@@ -253,6 +263,10 @@ class Runs(Jobs):
         self.assertIn("figures are those of its steps", job["absent"])
         self.assertEqual(rows(self.store, "SELECT job, step FROM job_runs ORDER BY id"), [(1, "a"), (1, "2"), (2, None)])
 
+    def test_a_step_that_is_run_again_goes_on(self):
+        self.mark("start", "twice", "-p", os.getpid())
+        self.assert_step_goes_on()
+
     def test_a_store_that_cannot_be_written_changes_nothing(self):
         folder = self.path("file")
         pathlib.Path(folder).touch()
@@ -314,6 +328,11 @@ class WithRecorder(Jobs):
             self.assertEqual(rows(self.store, "SELECT run_time_ns FROM job_steps"), [(job["run_time_ns"],)])
             self.assertGreater(rows(self.store, "SELECT count(*) FROM job_syscalls")[0][0], 0)
         self.accept("verify", self.store)
+
+    def test_a_step_that_is_run_again_goes_on(self):
+        with Recorder(self, "-i", "100ms", store=self.store):
+            self.mark("start", "twice", "-p", os.getpid())
+            self.assert_step_goes_on()
 
     def test_what_is_no_run_is_not_kept(self):
         def end(fd):

@@ -103,7 +103,8 @@ struct taking {
 	/* Of the steps of its job. */
 	const struct job *job;
 	uint64_t step_count, measured_steps;
-	bool is_known; /* the step was there before */
+	bool is_known;		 /* the step was there before: */
+	struct job_step earlier; /* without its texts */
 	struct job_figures sums;
 	enum job_memory memory;
 };
@@ -185,9 +186,21 @@ static int look_at_step(void *context, const struct job_step *step)
 
 	taking->step_count++;
 	taking->is_known |= is_it;
+	if (is_it)
+		taking->earlier = *step;
 	if (is_it || step->outcome != JOB_RUNNING || step->root.pid || taking->mark->root.pid)
 		return 0;
 	return end_step(taking, step, JOB_SUCCESS);
+}
+
+/* A step that ran before goes on: what it had stays. */
+static void step_go_on(struct job_step *step, const struct job_step *earlier)
+{
+	step->begin_unix_ns = earlier->begin_unix_ns;
+	step->begin_boottime_ns = earlier->begin_boottime_ns;
+	step->duration_ns = earlier->duration_ns;
+	step->figures = earlier->figures;
+	step->memory = earlier->memory;
 }
 
 static int begin_step(void *context, const struct job *job)
@@ -210,8 +223,10 @@ static int begin_step(void *context, const struct job *job)
 	else
 		snprintf(taking->marked->step, sizeof(taking->marked->step), "%" PRIu64,
 			 taking->step_count + 1);
-	step.name = taking->marked->step;
 	job_step_begin(&step, &taking->scene->now);
+	if (taking->is_known)
+		step_go_on(&step, &taking->earlier);
+	step.name = taking->marked->step;
 	status = history_put_step(taking->history, &step, taking->error);
 	if (status == 0)
 		status = put_event(taking, job->id, JOB_EVENT_STEP, step.name);
@@ -228,10 +243,10 @@ static int end_named_step(void *context, const struct job_step *found)
 		return 0;
 	taking->is_known = true;
 	if (mark->is_measured) {
-		step.figures = mark->measured.figures;
-		step.memory = mark->measured.memory;
+		job_figures_add(&step.figures, &step.memory, &mark->measured.figures,
+				mark->measured.memory);
 		step.details = mark->measured.details;
-		step.duration_ns = mark->measured.duration_ns;
+		step.duration_ns += mark->measured.duration_ns;
 	}
 	return end_step(taking, &step, mark->outcome);
 }
@@ -251,19 +266,7 @@ static int end_one_step(struct taking *taking, const struct job *job)
 static void add_figures(struct taking *taking, const struct job_step *step)
 {
 	taking->measured_steps += step->figures.present != 0;
-	for (int i = 0; i < JOB_VALUE_COUNT; i++) {
-		enum job_value value = (enum job_value)i;
-		double *sum = &taking->sums.values[i], number = step->figures.values[i];
-		bool is_peak = value == JOB_peak_memory_bytes || value == JOB_peak_rss_bytes ||
-			       value == JOB_peak_cpu_percent;
-
-		if (!job_has(&step->figures, value))
-			continue;
-		if (value == JOB_peak_memory_bytes && number >= *sum)
-			taking->memory = step->memory;
-		job_set(&taking->sums, value,
-			!is_peak ? *sum + number : (number > *sum ? number : *sum));
-	}
+	job_figures_add(&taking->sums, &taking->memory, &step->figures, step->memory);
 }
 
 static int end_with_job(void *context, const struct job_step *step)

@@ -274,11 +274,14 @@ int job_tracker_end_step(struct job_tracker *tracker, uint64_t id, const char *n
 	if (job->current == step)
 		settle_steps(tracker, job);
 	job_book_close_step(job, step, result->outcome, &now);
-	take_result(&step->row.figures, &step->row.memory, result);
-	if (result->figures)
-		step->measured = *result->figures;
-	if (result->duration_ns)
-		step->row.duration_ns = result->duration_ns;
+	if (result->figures) {
+		job_figures_add(&step->measured, &step->row.memory, result->figures,
+				result->memory);
+		job_figures_replace(&step->row.figures, &step->measured);
+	}
+	step->measured_ns += result->duration_ns;
+	if (step->measured_ns)
+		step->row.duration_ns = step->measured_ns;
 	return write_now(tracker, job, error);
 }
 

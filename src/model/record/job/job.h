@@ -72,6 +72,10 @@ enum job_memory {
 	JOB_MEMORY_COUNT,
 };
 
+/* Adds what a further part of the same had: sums grow, peaks are the larger one. */
+void job_figures_add(struct job_figures *figures, enum job_memory *memory,
+		     const struct job_figures *part, enum job_memory part_memory);
+
 extern const char *const job_memory_names[JOB_MEMORY_COUNT]; /* "cgroup", "pss", "rss" */
 
 /*

@@ -55,6 +55,24 @@ void job_begin(struct job *job, const struct job_instant *now)
 	job->outcome = JOB_RUNNING;
 }
 
+void job_figures_add(struct job_figures *figures, enum job_memory *memory,
+		     const struct job_figures *part, enum job_memory part_memory)
+{
+	for (int i = 0; i < JOB_VALUE_COUNT; i++) {
+		enum job_value value = (enum job_value)i;
+		double sum = job_has(figures, value) ? figures->values[i] : 0;
+		double number = part->values[i];
+		bool is_peak = value == JOB_peak_memory_bytes || value == JOB_peak_rss_bytes ||
+			       value == JOB_peak_cpu_percent;
+
+		if (!job_has(part, value))
+			continue;
+		if (value == JOB_peak_memory_bytes && number >= sum)
+			*memory = part_memory;
+		job_set(figures, value, !is_peak ? sum + number : (number > sum ? number : sum));
+	}
+}
+
 void job_end(struct job *job, enum job_outcome outcome, const struct job_instant *now)
 {
 	job->end_unix_ns = now->unix_ns;

@@ -60,6 +60,7 @@ struct book_step {
 	bool has_changed; /* since it was written */
 	struct job_window window;
 	struct job_figures measured; /* elsewhere: these count */
+	uint64_t measured_ns;	     /* how long that took */
 };
 
 /* Why figures of a job may lack something. */
@@ -102,8 +103,8 @@ struct book_member {
 	 */
 	struct book_step *step;
 	struct job_use counted;
-	bool is_native; /* it began in the job */
-	bool is_kept;	/* the store knows whose it is */
+	bool is_native;	 /* it began in the job */
+	bool is_kept;	 /* the store knows whose it is */
 	bool is_watcher; /* taskscope itself, which runs the command of the job or step */
 	bool has_executed;
 	uint8_t absences;
