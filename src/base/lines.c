@@ -54,14 +54,24 @@ static void give_room_back(const struct lines *lines)
 		(void)!ftruncate(lines->fd, file.st_size);
 }
 
+/* Once there is no memory, nothing more is appended: a line has no gaps. */
+static ssize_t take(void *cookie, const char *bytes, size_t length)
+{
+	struct lines *lines = cookie;
+
+	text_append(&lines->text, bytes, length);
+	return (ssize_t)length;
+}
+
 int lines_open(struct lines *lines, FILE *out)
 {
 	*lines = (struct lines){ .out = out, .fd = -1 };
 	if (!out)
 		return 0;
-	lines->memory = open_memstream(&lines->buffer, &lines->length);
+	lines->memory = fopencookie(lines, "w", (cookie_io_functions_t){ .write = take });
 	if (!lines->memory)
 		return -ENOMEM;
+	(void)setvbuf(lines->memory, lines->buffer, _IOFBF, sizeof(lines->buffer));
 	lines->fd = fileno(out);
 	lines->is_file = is_regular(lines->fd);
 	lines->kept = keep_room(lines);
@@ -73,7 +83,7 @@ void lines_close(struct lines *lines)
 	give_room_back(lines);
 	if (lines->memory)
 		fclose(lines->memory);
-	free(lines->buffer);
+	text_free(&lines->text);
 	text_free(&lines->backlog);
 	*lines = (struct lines){ .fd = -1 };
 }
@@ -83,10 +93,36 @@ FILE *lines_begin(struct lines *lines)
 	return lines->memory;
 }
 
+/* Whether all that was printed is in the text. */
+static bool is_whole(struct lines *lines)
+{
+	return fflush(lines->memory) == 0 && !lines->text.failed;
+}
+
+size_t lines_printed(struct lines *lines)
+{
+	(void)fflush(lines->memory);
+	return lines->text.length - lines->begun;
+}
+
+void lines_withdraw(struct lines *lines)
+{
+	(void)fflush(lines->memory);
+	lines->text.length = lines->begun;
+	lines->text.failed = false;
+}
+
 void lines_end(struct lines *lines)
 {
-	lines->pending++;
-	if (ftello(lines->memory) >= FLUSH_BYTES)
+	if (is_whole(lines)) {
+		lines->pending++;
+		lines->begun = lines->text.length;
+	} else {
+		lines_withdraw(lines);
+		lines->lost++;
+		lines->error = lines->error ? lines->error : -ENOMEM;
+	}
+	if (lines->text.length >= FLUSH_BYTES)
 		lines_flush(lines);
 }
 
@@ -235,14 +271,9 @@ int lines_flush(struct lines *lines)
 {
 	if (!lines->memory || lines->pending == 0)
 		return lines->error;
-	if (fflush(lines->memory) == 0) {
-		write_out(lines, lines->buffer, lines->length);
-	} else {
-		lines->lost += lines->pending;
-		lines->error = lines->error ? lines->error : -ENOMEM;
-	}
-	lines->pending = 0;
-	rewind(lines->memory);
+	write_out(lines, lines->text.data, lines->text.length);
+	text_clear(&lines->text);
+	lines->pending = lines->begun = 0;
 	return lines->error;
 }
 
@@ -253,13 +284,7 @@ void lines_use_room(struct lines *lines)
 
 bool lines_fit(struct lines *lines)
 {
-	return fflush(lines->memory) == 0 &&
-	       (!lines->is_file || file_has_room(lines, lines->length));
-}
-
-void lines_withdraw(struct lines *lines)
-{
-	rewind(lines->memory);
+	return is_whole(lines) && (!lines->is_file || file_has_room(lines, lines->text.length));
 }
 
 int lines_finish(struct lines *lines, int patience_ms)

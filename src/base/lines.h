@@ -3,8 +3,8 @@
  * Writes JSON lines: collects them in memory and writes whole lines, many at once, at most
  * LINES_WAIT_NS later.
  *
- * If this program is killed, the file is readable up to there.  Lines that cannot be written are
- * counted.  When the disk is full, the incomplete line is cut off so that the file has whole lines
+ * If this program is killed, the file is readable up to there.  Lines that cannot be written, or for
+ * which there is no memory, are counted.  When the disk is full, the incomplete line is cut off so that the file has whole lines
  * only (unless others wrote behind it), and writing goes on when there is room again.  Room for
  * the last line is reserved behind the end from the start.
  *
@@ -26,10 +26,11 @@
 /* All zeros: lines go nowhere. */
 struct lines {
 	FILE *out;
-	FILE *memory; /* lines are printed here first */
-	char *buffer;
-	size_t length;
-	uint64_t pending;    /* lines in `memory` */
+	FILE *memory; /* lines are printed here first, and get into `text` */
+	char buffer[4096];
+	struct text text;
+	size_t begun;	     /* where in `text` the line begins that is being printed */
+	uint64_t pending;    /* lines in `text` */
 	int fd;		     /* of `out` */
 	bool is_file;	     /* an incomplete line can be cut off again */
 	size_t kept;	     /* bytes reserved behind the end; 0: none */
@@ -42,13 +43,15 @@ struct lines {
 	int error; /* the first one: a negative errno */
 };
 
-/* Borrows `out`, which may be NULL.  0 or -ENOMEM. */
+/* Borrows `out`, which may be NULL; *lines stays where it is until it is closed.  0 or -ENOMEM. */
 int lines_open(struct lines *lines, FILE *out);
 void lines_close(struct lines *lines);
 
 /* Returns where to print one line, or NULL when lines go nowhere.  Call lines_end() afterwards. */
 FILE *lines_begin(struct lines *lines);
 void lines_end(struct lines *lines);
+/* How many bytes were printed since lines_end(). */
+size_t lines_printed(struct lines *lines);
 
 /* Writes lines that are due, and as much of the backlog as the reader takes. */
 void lines_tick(struct lines *lines, uint64_t now_ns);

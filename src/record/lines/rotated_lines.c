@@ -103,16 +103,13 @@ FILE *rotated_lines_begin_of(struct rotated_lines *lines, int64_t uid)
 	FILE *out = rotated_lines_begin(lines);
 
 	lines->user = out ? line_shares_ask(&lines->shares, uid, monotonic_ns()) : NULL;
-	lines->begin = lines->user ? ftello(out) : 0;
 	return lines->user ? out : NULL;
 }
 
 void rotated_lines_end(struct rotated_lines *lines)
 {
-	off_t end = lines->user ? ftello(lines->lines.memory) : 0;
-
-	if (end > lines->begin)
-		line_user_charge(lines->user, (uint64_t)(end - lines->begin));
+	if (lines->user)
+		line_user_charge(lines->user, lines_printed(&lines->lines));
 	lines->user = NULL;
 	lines_end(&lines->lines);
 }

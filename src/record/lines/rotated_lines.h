@@ -25,7 +25,6 @@ struct rotated_lines {
 	uint64_t failures;
 	struct line_shares shares;
 	struct line_user *user; /* whose line is being printed; NULL: nobody's */
-	off_t begin;		/* of that line, in what was not written yet */
 };
 
 /* Goes on in an existing file.  0, or a negative errno with a sentence. */
