@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "model/record/job/job_run.h"
 #include "record/job/job_list.h"
 #include "record/job/job_store.h"
 #include "record/job/job_subject.h"
@@ -115,6 +116,7 @@ static int end(struct marking *marking)
 		.status = mark->status,
 		.figures = mark->is_measured ? &mark->measured.figures : NULL,
 		.memory = mark->measured.memory,
+		.absent = mark->is_measured ? job_run_lacks(&mark->measured.figures) : NULL,
 		.duration_ns = mark->measured.duration_ns,
 	};
 	uint64_t job = marking->marked.job;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "model/record/job/job_run.h"
 #include "base/text.h"
 #include "record/job/job_subject.h"
 #include "record/job/job_tracker.h"
@@ -294,7 +295,7 @@ static int end_job(struct taking *taking, const struct job *found)
 		job.figures = mark->measured.figures;
 		job.memory = mark->measured.memory;
 		job.details = mark->measured.details;
-		job.absent = NULL;
+		job.absent = job_run_lacks(&job.figures);
 	}
 	job.has_status = mark->has_status;
 	job.status = mark->status;

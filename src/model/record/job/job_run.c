@@ -50,6 +50,15 @@ static void set_signals(const struct run *run, struct job_figures *ret)
 	job_set(ret, JOB_kills, (double)(kills > deadly ? kills : deadly));
 }
 
+const char *job_run_lacks(const struct job_figures *figures)
+{
+	if (job_has(figures, JOB_run_time_ns) && job_has(figures, JOB_peak_memory_bytes) &&
+	    job_has(figures, JOB_read_bytes))
+		return NULL;
+	return "the run was watched without BPF, which sees less of short processes; "
+	       "`taskscope doctor` says what BPF needs";
+}
+
 void job_figures_of_run(const struct run *run, struct job_figures *ret, enum job_memory *ret_memory)
 {
 	static const struct {

@@ -16,6 +16,9 @@ struct run;
 void job_figures_of_run(const struct run *run, struct job_figures *ret,
 			enum job_memory *ret_memory);
 
+/* Why a run did not measure all of what it should have; NULL: it did. */
+const char *job_run_lacks(const struct job_figures *figures);
+
 /*
  * The calls that took the longest, `most` at most.  Names are the run's.  Returns how many there are;
  * 0 also when memory runs out.
