@@ -51,7 +51,8 @@ class Jobs(Case):
             (step,) = rows(self.store, "SELECT run_time_ns, processes, duration_ns FROM job_steps")
             self.assertTrue(all(now > before for now, before in zip(step, had)), (step, had))
             had = step
-        self.assertEqual(had[1], 4)
+        if kernel.has_bpf():
+            self.assertEqual(had[1], 4)
 
     def run_job(self, *words, prefix=()):
         return support.run("run", "-q", "--store", self.store, *words, prefix=prefix)
