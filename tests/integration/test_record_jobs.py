@@ -48,6 +48,7 @@ class Work:
         self.process.communicate()
 
 
+@unittest.skipUnless(support.is_root(), "only root sees every event")
 class Jobs(Case):
     def mark(self, recorder, *words, uid=None):
         options = {} if uid is None else {"user": uid}
