@@ -45,7 +45,10 @@ static bool find_mount(int fd, uint64_t *ret)
 	return true;
 }
 
-/* Of a line of mountinfo: "36 35 98:0 / /mnt rw - ext4 /dev/root rw". */
+/*
+ * Whether another program or host answers for the file system that a line of mountinfo describes:
+ * "36 35 98:0 / /mnt rw - ext4 /dev/root rw".
+ */
 static bool is_answered_by_others(const char *line)
 {
 	static const char *const kinds[] = { " - fuse", " - nfs",  " - cifs", " - smb3",

@@ -215,7 +215,7 @@ static void set_devices(const struct interval *interval)
 	}
 }
 
-/* Of all GPUs: the sum, or the largest. */
+/* How one figure of the host is made from those of its GPUs: their sum, or the largest. */
 static const struct {
 	enum host_value value;
 	const char *key;

@@ -10,7 +10,7 @@
 
 /* Probabilities that differ by less are equal: they were rounded. */
 #define EQUAL (1 + 1e-7)
-/* Of the normal distribution, for 95 %. */
+/* 95 % of a normal distribution lie within so many standard deviations of its middle. */
 #define WILSON_Z 1.959963984540054
 
 /* Failures dealt out by chance: how many the group may have. */

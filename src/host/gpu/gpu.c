@@ -199,7 +199,7 @@ uint64_t gpu_asked_boot_ns(const struct gpu *gpu)
 	return gpu->report_boot_ns;
 }
 
-/* Of the ways that were given up, and of the present one. */
+/* Says why each way that was given up failed, and what the present one lacks. */
 const char *gpu_reason(struct gpu *gpu)
 {
 	bool is_late = gpu->way < WAY_NONE && !gpu->failures[gpu->way][0];

@@ -34,7 +34,7 @@ struct nvml_memory {
 	unsigned long long total, free, used;
 };
 
-/* Of functions without a version; those with _v2 and _v3 have two numbers more. */
+/* What functions without a version in their name fill in; those with _v2 and _v3 add two numbers. */
 struct nvml_process {
 	unsigned pid;
 	unsigned long long used;

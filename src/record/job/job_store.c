@@ -101,7 +101,7 @@ struct taking {
 	struct job_mark *mark;
 	struct job_marked *marked;
 	struct error *error;
-	/* Of the steps of its job. */
+	/* The job that it is about, and what its steps say. */
 	const struct job *job;
 	uint64_t step_count, measured_steps;
 	bool is_known;		 /* the step was there before: */

@@ -13,7 +13,7 @@ struct job_report {
 	struct arena arena; /* has all texts */
 	struct job job;
 	uint64_t duration_ns; /* so far, while it runs; 0: not known */
-	/* Of a step alone: its name, and its place in `steps`.  The calls and events are the step's. */
+	/* Set when one step is asked for: calls and events are then those of that step. */
 	const char *step;
 	size_t step_place;
 	ARRAY_OF(struct job_step) steps;
