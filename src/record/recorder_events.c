@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "record/job/job_tracker.h"
@@ -159,7 +160,7 @@ int recorder_take_anomaly(void *context, enum anomaly_change change, const struc
 	set_burst(recorder);
 	if (change == ANOMALY_CHANGED)
 		return 0;
-	out = open_memstream(&line, &length);
+	out = memory_stream_open(&line, &length);
 	if (!out)
 		return -ENOMEM;
 	json = json_line_writer(out);

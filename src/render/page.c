@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory_stream.h"
 #include "base/text.h"
 
 /* Indentation of the rest of a broken line. */
@@ -87,7 +88,7 @@ void page_open_for(struct page *page, struct terminal terminal, FILE *to)
 {
 	*page = (struct page){ .out = to, .to = to, .terminal = terminal };
 	if (page->terminal.width)
-		page->out = open_memstream(&page->bytes, &page->length);
+		page->out = memory_stream_open(&page->bytes, &page->length);
 	/* Lines broken at any place are better than none. */
 	if (!page->out)
 		page->out = to;

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory_stream.h"
 #include "base/text.h"
 #include "cli/args/output_args.h"
 #include "export/exporter.h"
@@ -318,7 +319,7 @@ int session_args_report(const struct session_args *args, const struct run *run, 
 
 	if (args->quiet)
 		return 0;
-	out = open_memstream(&bytes, &length);
+	out = memory_stream_open(&bytes, &length);
 	if (!out)
 		return error_set(error, -ENOMEM, "out of memory: there is no report");
 	diagnose(run, &diagnosis);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/memory_stream.h"
 #include "base/text.h"
 #include "render/page.h"
 #include "render/table/table.h"
@@ -130,7 +131,7 @@ static bool fits(const struct terminal *terminal, const struct why *why, struct 
 {
 	CLEANUP(free_pointer) char *bytes = NULL;
 	size_t length = 0, lines = 0;
-	FILE *out = open_memstream(&bytes, &length);
+	FILE *out = memory_stream_open(&bytes, &length);
 	struct page page;
 	bool failed;
 

@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/collection/array.h"
+#include "base/memory.h"
 #include "model/counter.h"
 #include "model/tree/tree_member.h"
 
@@ -271,7 +272,8 @@ static void learn_saved(struct tree *tree, struct tree_process *process,
 	amounts_add(&tree->amounts, &grown);
 	process_set_calls(tree, process, saved->syscalls);
 	/* If the file has no command line, it was not known; that of the parent is not its own. */
-	(void)set_arguments(process, &saved->program);
+	if (set_arguments(process, &saved->program) < 0)
+		memory_note_missing();
 	comm_set(process->comm, saved->program.comm);
 	if (saved->execs > process->execs && saved->execs <= UINT32_MAX) {
 		tree->execs += saved->execs - process->execs;

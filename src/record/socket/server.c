@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
+#include "base/memory_stream.h"
 #include "model/record/anomaly.h"
 #include "model/record/life_event.h"
 #include "record/socket/server_client.h"
@@ -98,7 +99,7 @@ static void send_error(struct connection *connection, const char *id, const char
 {
 	CLEANUP(free_pointer) char *reply = NULL;
 	size_t length = 0;
-	FILE *out = open_memstream(&reply, &length);
+	FILE *out = memory_stream_open(&reply, &length);
 	struct json json;
 
 	if (!out)
@@ -141,7 +142,7 @@ static void answer(struct connection *connection, const struct server_method *me
 	CLEANUP(free_pointer) char *reply = NULL;
 	struct error error = { 0 };
 	size_t length = 0;
-	FILE *out = open_memstream(&reply, &length);
+	FILE *out = memory_stream_open(&reply, &length);
 	int status = out ? print_reply(connection, method, request, out, &error) : -ENOMEM;
 
 	if (out && fclose(out) != 0)

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "model/record/life_event.h"
 #include "record/socket/server_client.h"
 #include "render/record/record_json.h"
@@ -30,7 +31,7 @@ static void publish(struct server *server, const struct published *published)
 		if (connection->fd < 0 || !connection->streams)
 			continue;
 		if (!lines[shows]) {
-			FILE *out = open_memstream(&lines[shows], &lengths[shows]);
+			FILE *out = memory_stream_open(&lines[shows], &lengths[shows]);
 			struct json json = json_line_writer(out);
 
 			if (!out)

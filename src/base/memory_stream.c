@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/memory_stream.h"
+
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+
+struct memory_stream {
+	struct text text;
+	char **bytes;
+	size_t *length;
+};
+
+static ssize_t append(void *cookie, const char *bytes, size_t length)
+{
+	struct memory_stream *stream = cookie;
+
+	text_append(&stream->text, bytes, length);
+	return stream->text.failed ? 0 : (ssize_t)length;
+}
+
+static int end(void *cookie)
+{
+	struct memory_stream *stream = cookie;
+	bool failed;
+
+	text_append(&stream->text, "", 0);
+	failed = stream->text.failed || !stream->text.data;
+	if (failed) {
+		text_free(&stream->text);
+	} else {
+		*stream->bytes = stream->text.data;
+		*stream->length = stream->text.length;
+	}
+	free(stream);
+	return failed ? EOF : 0;
+}
+
+FILE *memory_stream_open(char **bytes, size_t *length)
+{
+	static const cookie_io_functions_t functions = { .write = append, .close = end };
+	struct memory_stream *stream = malloc(sizeof(*stream));
+	FILE *out = stream ? fopencookie(stream, "w", functions) : NULL;
+
+	*bytes = NULL;
+	*length = 0;
+	if (!out) {
+		free(stream);
+		return NULL;
+	}
+	*stream = (struct memory_stream){ .bytes = bytes, .length = length };
+	return out;
+}
