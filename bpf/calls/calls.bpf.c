@@ -26,10 +26,12 @@ __u64 walk_pass = 0;
 /* Stepped when the programs are attached again: nobody saw which calls ended meanwhile. */
 __u64 epoch = 0;
 
-__u64 lost_calls = 0; /* the map of sums was full */
+__u64 lost_calls = 0; /* the map of sums was full, or the kernel had no memory for the thread */
 __u64 lost_ns = 0;
-__u64 lost_threads = 0; /* for which the kernel had no memory */
-__u64 own_calls = 0;	/* of the reader and what it started */
+/* Members for which the kernel had no memory: new ones, and those that the last walk found. */
+__u64 lost_threads = 0;
+__u64 unmarked_threads = 0;
+__u64 own_calls = 0; /* of the reader and what it started */
 
 struct sums_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -74,12 +76,7 @@ static __always_inline bool has_members(void)
 
 static __always_inline struct thread *thread_make(struct task_struct *task)
 {
-	struct thread *thread =
-		bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-
-	if (!thread)
-		__sync_fetch_and_add(&lost_threads, 1);
-	return thread;
+	return bpf_task_storage_get(&threads, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 /* To look for the cgroup takes longer than most calls; a task that moves gets another set. */
@@ -99,13 +96,17 @@ static __always_inline bool is_inside(struct task_struct *task, struct thread *t
 	return thread->flags & THREAD_IS_INSIDE;
 }
 
-/* The thread if it is watched. */
-static __always_inline struct thread *thread_find(struct task_struct *task)
+/* The thread if it is watched.  Without memory for it, its call is lost if it makes one. */
+static __always_inline struct thread *thread_find(struct task_struct *task, bool is_call)
 {
 	struct thread *thread = bpf_task_storage_get(&threads, task, 0, 0);
 
-	if (!thread && !has_members())
+	if (!thread && !has_members()) {
 		thread = thread_make(task);
+		if (!thread && is_call &&
+		    (scope != CALLS_SCOPE_CGROUP || is_in_cgroup(task, scope_cgroup)))
+			__sync_fetch_and_add(&lost_calls, 1);
+	}
 	return thread && is_inside(task, thread) ? thread : 0;
 }
 
@@ -170,7 +171,7 @@ SEC("tp_btf/sys_enter")
 int calls_enter(__u64 *arguments)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct thread *thread = thread_find(task);
+	struct thread *thread = thread_find(task, true);
 	__s64 number = (__s64)arguments[1];
 
 	if (!thread)
@@ -228,6 +229,8 @@ int calls_new_task(__u64 *arguments)
 	if (task->flags & PF_KTHREAD || !(has_members() ? is_member : is_of_ours))
 		return 0;
 	thread = thread_make(task);
+	if (!thread && is_member)
+		__sync_fetch_and_add(&lost_threads, 1);
 	if (thread && is_of_ours)
 		thread->flags |= THREAD_IS_OURS;
 	return 0;
@@ -264,8 +267,10 @@ static __always_inline bool mark(struct task_struct *task)
 			     !bpf_task_storage_get(&threads, task->real_parent, 0, 0)))
 		return false;
 	thread = thread_make(task);
-	if (!thread)
+	if (!thread) {
+		unmarked_threads++;
 		return false;
+	}
 	thread->pass = walk_pass;
 	call_note(task, thread);
 	return true;
@@ -319,7 +324,7 @@ int calls_walk(struct bpf_iter__task *context)
 			report(context, task);
 		break;
 	case CALLS_WALK_SCOPE:
-		thread = thread_find(task);
+		thread = thread_find(task, false);
 		if (thread)
 			call_note(task, thread);
 		break;

@@ -92,6 +92,9 @@ static int walk(struct calls *calls, enum calls_walk mode, int32_t pid)
 	calls->program->bss->walk_mode = mode;
 	calls->program->bss->walk_pid = pid;
 	calls->program->bss->walk_pass++;
+	/* A walk tries again what the one before could not mark. */
+	if (mode == CALLS_WALK_ROOT || mode == CALLS_WALK_FAMILY)
+		calls->program->bss->unmarked_threads = 0;
 	calls->found = 0;
 	return host_bpf_iterate(calls->program->progs.calls_walk.prog_fd, 0, take_records, calls);
 }
@@ -282,7 +285,8 @@ void calls_losses(const struct calls *calls, struct calls_losses *ret)
 	*ret = (struct calls_losses){
 		.calls = calls->program->bss->lost_calls,
 		.time_ns = calls->program->bss->lost_ns,
-		.threads = calls->program->bss->lost_threads,
+		.threads =
+			calls->program->bss->lost_threads + calls->program->bss->unmarked_threads,
 		.own_calls = calls->program->bss->own_calls,
 	};
 }

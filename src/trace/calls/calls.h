@@ -54,9 +54,10 @@ struct call_under_way {
 };
 
 struct calls_losses {
-	uint64_t calls, time_ns; /* for which the kernel's table of sums had no room */
-	uint64_t threads;	 /* for which the kernel had no memory */
-	uint64_t own_calls;	 /* of taskscope itself, left out */
+	/* Those for which the kernel's table of sums had no room, or of a thread for which it had no memory. */
+	uint64_t calls, time_ns;
+	uint64_t threads;   /* of a tree, or of processes, for which the kernel had no memory */
+	uint64_t own_calls; /* of taskscope itself, left out */
 };
 
 /* A sink ends the reading with a negative errno. */

@@ -57,7 +57,7 @@ static int print_csv(const struct call_summary *summary, const struct view_args 
 static void print_losses(FILE *out, const struct calls_losses *losses)
 {
 	if (losses->calls)
-		fprintf(out, "%llu calls are not in the table: the kernel's table was full\n",
+		fprintf(out, "%llu calls are not in the table: the kernel had no room for them\n",
 			(unsigned long long)losses->calls);
 	if (losses->threads)
 		fprintf(out, "%llu threads were not watched: the kernel had no memory for them\n",
