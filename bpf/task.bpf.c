@@ -27,6 +27,8 @@ const volatile __u32 affinity_words = 1;
 
 /* Set by the reader between walks: only leaders, with TASK_IDENTITY_FIELDS and numbers. */
 __u32 only_identity = 0;
+/* Likewise: delays and statistics that nobody wants, a bit for each section. */
+__u32 left_out = 0;
 
 static struct {
 	struct task_record_head head;
@@ -320,9 +322,11 @@ static __always_inline void head_fill(struct task_struct *task, __u32 size, __u6
 		return;
 	if (task->pid == task->tgid)
 		section_add(TASK_SECTION_GROUP, sizeof(group_fields));
-	if (want_delays && bpf_core_field_exists(task->delays) && BPF_CORE_READ(task, delays))
+	if (want_delays && !(left_out >> TASK_SECTION_DELAY & 1) &&
+	    bpf_core_field_exists(task->delays) && BPF_CORE_READ(task, delays))
 		section_add(TASK_SECTION_DELAY, sizeof(delay_fields));
-	if (want_stats && bpf_core_field_exists(task->stats.nr_wakeups))
+	if (want_stats && !(left_out >> TASK_SECTION_STATS & 1) &&
+	    bpf_core_field_exists(task->stats.nr_wakeups))
 		section_add(TASK_SECTION_STATS, sizeof(stats_fields));
 	if (task->flags & PF_KTHREAD && bpf_core_field_exists(task->worker_private) &&
 	    bpf_core_field_exists(struct kthread, full_name))

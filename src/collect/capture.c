@@ -230,6 +230,11 @@ void sampling_leave_out(struct sampling *sampling, uint32_t without)
 	sampling->options.without = without;
 }
 
+void sampling_want(struct sampling *sampling, const bool *wanted)
+{
+	sampling->wanted = wanted;
+}
+
 void sampling_set_pids(struct sampling *sampling, const int32_t *pids, size_t count)
 {
 	sampling->options.pids = pids;

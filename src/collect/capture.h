@@ -88,6 +88,12 @@ int sampling_take(struct sampling *sampling, struct snapshot **ret, struct error
 /* From the next sample on, these sources are switched off: a bit for each. */
 void sampling_leave_out(struct sampling *sampling, uint32_t without);
 /*
+ * From the next sample on, of what the task iterator tells of each thread only these metrics are kept
+ * (NULL: all); the others are absent, and say so.  METRIC_STORED of them, which are the caller's and
+ * must last as long as they are used.
+ */
+void sampling_want(struct sampling *sampling, const bool *wanted);
+/*
  * Other processes from the next sample on, of a sampling that was opened for some; those that have ended
  * are not in it.  The list is the caller's, and must last as long as it is used.
  */

@@ -88,6 +88,7 @@ struct sampling {
 	bool proc_is_foreign;		/* proc shows other pids and tids than the iterator does */
 	struct task_iterator *iterator; /* NULL: procfs lists the tasks */
 	struct error no_iterator;	/* why the iterator does not work, if it was tried */
+	const bool *wanted;		/* metrics of threads; NULL: all */
 	struct process_facts facts;
 	struct host_figure_files figures;
 	struct activity_reader activity;
@@ -136,6 +137,14 @@ static inline bool source_wanted(const struct capture *capture, enum source_id i
 	    (id == SOURCE_GPU && !capture->options->gpu))
 		return false;
 	return !(capture->options->without >> id & 1);
+}
+
+/* Whether the value of a metric is kept; those of processes are few, and always are. */
+static inline bool metric_wanted(const struct capture *capture, enum metric_id id)
+{
+	const bool *wanted = capture->sampling ? capture->sampling->wanted : NULL;
+
+	return !wanted || wanted[id] || metrics[id].scope != METRIC_OF_THREAD;
 }
 
 /* Whether the errno only means that the task has ended, which does not count as a failure. */

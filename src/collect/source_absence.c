@@ -144,6 +144,10 @@ static void absent_text(const struct capture *capture, const struct metric *metr
 	uint64_t missing = missing_cells(capture->snapshot, metric_number(metric));
 	uint64_t unread = unread_tasks(capture, metric, id);
 
+	if (!metric_wanted(capture, metric_number(metric)) && source_is_iterated(metric)) {
+		text_append_string(out, "nothing that was shown needed it");
+		return;
+	}
 	/* On a recording, sources that need a running kernel are missing for that reason alone. */
 	if (!gate->open && (capture->host->live || !source_needs_life(id)))
 		text_append_string(out, gate->reason);

@@ -32,6 +32,16 @@ static void narrow_plan(struct proc_plan *plan)
 		plan->count = 0;
 }
 
+/* Leaves out metrics that nobody wants, and a file that has no others. */
+static void leave_out_unwanted(const struct capture *capture, struct proc_plan *plan)
+{
+	for (unsigned i = 0; i < plan->count; i++)
+		if (!metric_wanted(capture, plan->items[i].id))
+			plan->own &= ~(UINT64_C(1) << i);
+	if (!(plan->own | plan->group))
+		plan->count = 0;
+}
+
 static void plan_file(struct proc_context *context, enum proc_file file)
 {
 	const struct proc_file_info *info = &proc_files[file];
@@ -45,6 +55,7 @@ static void plan_file(struct proc_context *context, enum proc_file file)
 		narrow_plan(plan);
 	else if (!plan->count)
 		source_set_missing(&capture->tallies[info->source], gate_reason(capture, info));
+	leave_out_unwanted(capture, plan);
 	context->wants_group |= plan->group != 0;
 }
 
@@ -185,6 +196,8 @@ int proc_reader_run(struct capture *capture, const struct proc_job *jobs, size_t
 	context->job_count = job_count;
 	context->keep = keep;
 	context->cpus = source_metric(capture, SOURCE_AFFINITY, PLACE_AFFINITY);
+	if (context->cpus != METRIC_STORED && !metric_wanted(capture, context->cpus))
+		context->cpus = METRIC_STORED;
 	plan_files(context);
 	context->wants_cgroup = capture_reads_cgroups(capture);
 	return run(context);

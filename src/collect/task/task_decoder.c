@@ -151,6 +151,11 @@ static void decode_sleep(const struct stats_fields *stats, struct capture_tally 
 		SET(decoded, voluntary_sleep_ns, sleep > block ? (uint64_t)(sleep - block) : 0);
 }
 
+static bool is_wanted(const struct task_decoder *decoder, enum metric_id id)
+{
+	return !decoder->wanted || decoder->wanted[id] || metrics[id].scope != METRIC_OF_THREAD;
+}
+
 static int decode(struct task_decoder *decoder, const struct task_record *record,
 		  struct decoded_fields *decoded)
 {
@@ -158,14 +163,15 @@ static int decode(struct task_decoder *decoder, const struct task_record *record
 	int status;
 
 	decode_scheduling(record->task, decoded);
-	decode_times(record->task, &decoder->scale, decoded);
+	if (is_wanted(decoder, METRIC_utime_ns) || is_wanted(decoder, METRIC_stime_ns))
+		decode_times(record->task, &decoder->scale, decoded);
 	if (record->group) {
 		decode_dead_times(record->group, decoded);
 		decode_memory(record->group, &decoder->scale, decoded);
 	}
 	if (record->stats)
 		decode_sleep(record->stats, &decoder->snapshot->tally, decoded);
-	if (!decoder->affinity)
+	if (!decoder->affinity || !is_wanted(decoder, METRIC_cpu_affinity))
 		return 0;
 	status = affinity_lists_find(decoder->affinity, record->cpus, &list);
 	if (status == 0)
@@ -239,7 +245,7 @@ static void list_metrics(struct task_decoder *decoder)
 	for (int section = 0; section < PART_COUNT; section++) {
 		for (int id = 0; id < METRIC_STORED; id++)
 			if (members[id].is_there && members[id].section == section &&
-			    !(decoder->withheld >> metrics[id].gate & 1))
+			    is_wanted(decoder, id) && !(decoder->withheld >> metrics[id].gate & 1))
 				decoder->ids[count++] = (uint16_t)id;
 		decoder->ends[section] = count;
 	}
@@ -333,4 +339,18 @@ int task_decoder_finish(const struct task_decoder *decoder)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* What only metrics of a section need that nobody wants is not even read. */
+uint32_t task_decoder_sections(const struct task_decoder *decoder)
+{
+	uint32_t sections = 0;
+
+	for (int id = 0; id < METRIC_STORED; id++)
+		if (members[id].is_there && is_wanted(decoder, id))
+			sections |= 1u << members[id].section;
+	/* Sleep is what the scheduler counted without the time that was blocked. */
+	if (is_wanted(decoder, METRIC_voluntary_sleep_ns))
+		sections |= 1u << TASK_SECTION_STATS;
+	return sections;
 }

@@ -26,7 +26,8 @@ struct task_decoder {
 	struct affinity_lists *affinity; /* NULL: masks are not decoded */
 	int64_t boottime_offset_ns;	 /* of our time namespace */
 	uint64_t boottime_ns;		 /* now; a wait longer than its task's life is impossible */
-	uint32_t withheld; /* a bit for each gate whose metrics records have, though not counted */
+	uint32_t withheld;  /* a bit for each gate whose metrics records have, though not counted */
+	const bool *wanted; /* metrics of threads; NULL: all */
 
 	uint64_t present[DECODER_SECTIONS]; /* members that some record had, by section */
 	uint16_t ids[METRIC_STORED];	    /* metrics to decode, section by section */
@@ -46,6 +47,9 @@ uint64_t task_decoder_start_ns(const struct task_decoder *decoder,
 
 /* The same of any time since boot that the kernel has in a record. */
 uint64_t task_decoder_time_ns(const struct task_decoder *decoder, uint64_t start_boottime);
+
+/* A bit for each section of a record that has metrics which are wanted. */
+uint32_t task_decoder_sections(const struct task_decoder *decoder);
 
 /* Call after the last record: notes which metrics this kernel does not have.  0 or -ENOMEM. */
 int task_decoder_finish(const struct task_decoder *decoder);

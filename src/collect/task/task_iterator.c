@@ -185,6 +185,7 @@ static int walk_init(struct walk *walk, struct capture *capture)
 	walk->affinity_words = task_affinity_words(host);
 	walk->decoder.snapshot = capture->snapshot;
 	walk->decoder.scale = capture->scale;
+	walk->decoder.wanted = capture->sampling ? capture->sampling->wanted : NULL;
 	if (!capture->gates[GATE_IRQ_DELAY].open)
 		walk->decoder.withheld = 1u << GATE_IRQ_DELAY;
 	walk->decoder.boottime_offset_ns = host_boottime_offset_ns(host);
@@ -219,6 +220,7 @@ int task_iterator_list(struct task_iterator *iterator, struct capture *capture, 
 		walk.activity = &capture->sampling->activity;
 	if (status == 0 && walk.activity)
 		task_activity_begin(iterator, walk.activity, false);
+	*iterator->left_out = ~task_decoder_sections(&walk.decoder);
 	if (status == 0)
 		status = walk_wanted(&walk, iterator->fd);
 	if (walk.activity)

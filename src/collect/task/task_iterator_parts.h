@@ -19,6 +19,7 @@ struct task_iterator {
 	struct task_activity_program *active;
 	int fd; /* of the loaded program */
 	uint32_t *only_identity;
+	uint32_t *left_out; /* sections that walks leave out, a bit each */
 };
 
 /* How many words of affinity masks records have. */

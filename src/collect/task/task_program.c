@@ -53,6 +53,7 @@ static int load_plain(struct task_iterator *iterator, const struct host *host,
 	status = task_program__load(iterator->plain);
 	iterator->fd = iterator->plain->progs.dump_task.prog_fd;
 	iterator->only_identity = &iterator->plain->bss->only_identity;
+	iterator->left_out = &iterator->plain->bss->left_out;
 	return status;
 }
 
@@ -74,6 +75,7 @@ static int load_active(struct task_iterator *iterator, const struct host *host,
 	status = task_activity_program__load(iterator->active);
 	iterator->fd = iterator->active->progs.dump_task.prog_fd;
 	iterator->only_identity = &iterator->active->bss->only_identity;
+	iterator->left_out = &iterator->active->bss->left_out;
 	return status;
 }
 

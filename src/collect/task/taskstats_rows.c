@@ -168,7 +168,8 @@ static int store_value(struct reader *reader, enum metric_id id, uint32_t row, u
 	uint32_t cell = metrics[id].scope == METRIC_OF_THREAD ? row : task->process;
 	uint64_t known;
 
-	if (snapshot_get(snapshot, id, cell, &known) || (is_size(id) && !value))
+	if (!metric_wanted(reader->capture, id) || snapshot_get(snapshot, id, cell, &known) ||
+	    (is_size(id) && !value))
 		return 0;
 	if (!delay_is_possible(&snapshot->tally, id, value,
 			       task_life_ns(task, reader->answered.boottime_ns))) {

@@ -390,6 +390,31 @@ static void a_kernel_thread_has_its_full_name(void **state)
 			    "kworker/1:0-events");
 }
 
+static void only_what_is_wanted_of_threads_is_kept(void **state)
+{
+	bool wanted[METRIC_STORED] = { [METRIC_voluntary_csw] = true };
+
+	(void)state;
+	decoder.wanted = wanted;
+	record.delay = &delay;
+	record.stats = &stats;
+	task.nvcsw = 7;
+	group.fd_limit = 1024;
+	add();
+	assert_int_equal(value(METRIC_voluntary_csw), 7);
+	assert_int_equal(value(METRIC_fd_limit), 1024);
+	assert_null(decoder.snapshot->columns[METRIC_run_time_ns].values);
+	assert_null(decoder.snapshot->columns[METRIC_utime_ns].values);
+	assert_null(decoder.snapshot->columns[METRIC_cpu_affinity].values);
+	assert_null(decoder.snapshot->columns[METRIC_voluntary_sleep_ns].values);
+	assert_false(task_decoder_sections(&decoder) >> TASK_SECTION_STATS & 1);
+	assert_false(task_decoder_sections(&decoder) >> TASK_SECTION_DELAY & 1);
+	wanted[METRIC_voluntary_sleep_ns] = true;
+	assert_true(task_decoder_sections(&decoder) >> TASK_SECTION_STATS & 1);
+	decoder.wanted = NULL;
+	assert_true(task_decoder_sections(&decoder) >> TASK_SECTION_DELAY & 1);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, prepare, tidy)
 
 int main(void)
@@ -417,6 +442,7 @@ int main(void)
 		TEST(threads_share_the_row_of_their_process),
 		TEST(names_may_fill_all_of_comm),
 		TEST(a_kernel_thread_has_its_full_name),
+		TEST(only_what_is_wanted_of_threads_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
