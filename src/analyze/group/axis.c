@@ -65,13 +65,28 @@ static void append_container(const struct snapshot *snapshot, uint32_t task, str
 	container_append_name(snapshot_text(snapshot, cgroup_identity(snapshot, task)), out);
 }
 
+/* There are as many as threads, so it is not left to printf(). */
+static void append_positive(int32_t number, struct text *out)
+{
+	char digits[16];
+	char *at = digits + sizeof(digits);
+
+	*--at = ']';
+	for (; number; number /= 10)
+		*--at = (char)('0' + number % 10);
+	*--at = '[';
+	text_append(out, at, (size_t)(digits + sizeof(digits) - at));
+}
+
 /* Appends the task's number; for a row of a run that stands for several tasks, how many. */
 static void append_number(const struct snapshot *snapshot, int32_t number, enum metric_id count,
 			  uint32_t row, const char *one, const char *many, struct text *out)
 {
 	uint64_t several = 0;
 
-	if (number)
+	if (number > 0)
+		append_positive(number, out);
+	else if (number)
 		text_format(out, "[%" PRId32 "]", number);
 	else if (snapshot_get(snapshot, count, row, &several))
 		text_format(out, "[%" PRIu64 " %s]", several, several == 1 ? one : many);

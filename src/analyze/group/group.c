@@ -237,15 +237,21 @@ int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const st
 struct rank {
 	double value;
 	uint64_t exact;
+	uint32_t place; /* before */
 	bool known;
-	size_t place; /* before */
-	struct group group;
+};
+
+/* What an order depends on besides the ranks. */
+struct ranking {
+	const struct group_sort *sort;
+	const struct group *groups;
 };
 
 static int compare_ranks(const void *first, const void *second, void *context)
 {
 	const struct rank *a = first, *b = second;
-	const struct group_sort *sort = context;
+	const struct ranking *ranking = context;
+	const struct group_sort *sort = ranking->sort;
 	int order = 0;
 
 	if (a->known != b->known)
@@ -258,23 +264,24 @@ static int compare_ranks(const void *first, const void *second, void *context)
 		return sort->ascending ? order : -order;
 	if (sort->keeps_order && sort->by != ORDER_KEY)
 		return a->place < b->place ? -1 : 1;
-	order = strcmp(a->group.key, b->group.key);
+	order = strcmp(ranking->groups[a->place].key, ranking->groups[b->place].key);
 	return sort->by == ORDER_KEY && !sort->ascending ? -order : order;
 }
 
 static void rank_group(struct grouping *grouping, const struct group_sort *sort, struct rank *rank)
 {
+	const struct group *group = &grouping->groups[rank->place];
 	struct fold fold;
 
 	rank->known = true;
 	switch (sort->by) {
 	case ORDER_METRIC:
-		group_fold(grouping, &rank->group, sort->metric, &fold);
+		group_fold(grouping, group, sort->metric, &fold);
 		rank->known = fold_number(&fold, &rank->value);
 		rank->exact = fold.shape == SHAPE_NUMBER ? fold.number : 0;
 		break;
 	case ORDER_TASKS:
-		rank->value = rank->group.tasks;
+		rank->value = group->tasks;
 		break;
 	case ORDER_KEY:
 		break;
@@ -283,19 +290,22 @@ static void rank_group(struct grouping *grouping, const struct group_sort *sort,
 
 int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
 {
-	CLEANUP(free_pointer)
-	struct rank *ranks = calloc(grouping->group_count + 1, sizeof(*ranks));
+	size_t count = grouping->group_count;
+	CLEANUP(free_pointer) struct rank *ranks = calloc(count + 1, sizeof(*ranks));
+	CLEANUP(free_pointer) struct group *sorted = calloc(count + 1, sizeof(*sorted));
+	struct ranking ranking = { sort, grouping->groups };
 
-	if (!ranks)
+	if (!ranks || !sorted)
 		return -ENOMEM;
-	for (size_t i = 0; i < grouping->group_count; i++) {
-		ranks[i].group = grouping->groups[i];
+	for (uint32_t i = 0; i < count; i++) {
 		ranks[i].place = i;
 		rank_group(grouping, sort, &ranks[i]);
 	}
-	qsort_r(ranks, grouping->group_count, sizeof(*ranks), compare_ranks, (void *)sort);
-	for (size_t i = 0; i < grouping->group_count; i++)
-		grouping->groups[i] = ranks[i].group;
+	qsort_r(ranks, count, sizeof(*ranks), compare_ranks, &ranking);
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = grouping->groups[ranks[i].place];
+	free(grouping->groups);
+	grouping->groups = TAKE_PTR(sorted);
 	return 0;
 }
 
