@@ -126,6 +126,16 @@ class Recording(Gpu):
         text = self.taskscope("empty", "show", recorder.store, "-p", str(pid), "-m", "gpu_memory_bytes").stdout
         self.assertIn("2.00 GiB", text)
 
+    def test_why_there_are_none_is_said(self):
+        with self.record("empty") as recorder:
+            recorder.next_tick(2)
+            self.assertIn("gpu_absent", recorder.ask("latest"))
+        self.assertEqual(recorder.said.count("no figures of GPUs ("), 1)
+        latest = json.loads(self.taskscope("empty", "latest", "--store", recorder.store, "--json").stdout)
+        self.assertIn(latest["gpu_absent"], recorder.said)
+        done = self.taskscope("empty", "history", "--store", recorder.store, "-m", "gpu_busy_percent")
+        self.assertIn(latest["gpu_absent"], done.stderr)
+
     def test_a_driver_that_hangs_does_not_stop_the_recorder(self):
         with self.record("hangs") as recorder:
             recorder.next_tick(3)
@@ -149,9 +159,16 @@ class Run(Gpu):
         self.assertEqual(summary["gpu"]["tree_memory_peak_bytes"], 3 * GIB)
         self.assertEqual(summary["gpu"]["tree_busy_peak_percent"], 37)
         self.assertEqual(summary["gpu"]["power_peak_milliwatts"], 122001)
+        [user] = summary["gpu"]["processes"]
+        self.assertEqual((user["pid"], user["comm"], user["memory_peak_bytes"], user["busy_peak_percent"]),
+                         (summary["pid"], "sh", 3 * GIB, 37))
+        self.assertNotIn("time_ns", user)
         for saved in lines, file:
             report = self.taskscope("empty", "report", saved)
             self.assertIn("gpu: this held at most 3.00 GiB", report.stdout)
+            self.assertRegex(report.stdout, rf"{summary['pid']} +sh +3.00 GiB +37.0 % +-")
+            again = json.loads(self.taskscope("empty", "report", saved, "--format", "json").stdout)
+            self.assertEqual(again["gpu"], summary["gpu"])
         text = self.taskscope("empty", "show", file, "--sections", "gpu").stdout
         self.assertRegex(text, r"gpu run tree_memory_peak_bytes +3.00 GiB")
 

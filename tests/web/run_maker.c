@@ -140,6 +140,18 @@ static void add_segments(struct run *run)
 								  .what = "mostly waiting" };
 }
 
+static void add_gpu_users(struct run *run)
+{
+	struct run_gpu_user *user = &run->gpu_users.list[run->gpu_users.count++];
+
+	run->gpu.samples = (struct run_number){ true, 2 };
+	run->gpu.tree_memory_peak_bytes = (struct run_number){ true, 3 << 20 };
+	*user = (struct run_gpu_user){ .pid = 100,
+				       .comm = "<b>train",
+				       .memory_peak_bytes = { true, 3 << 20 },
+				       .busy_peak_percent = { true, 37 } };
+}
+
 static void add_stacks(struct run *run, bool is_after)
 {
 	struct profile *profile = hand_profile();
@@ -238,6 +250,7 @@ static struct run *make(const char *kind)
 	add_samples(run, is_large ? PAST_SAMPLES : 40);
 	add_path(run);
 	add_segments(run);
+	add_gpu_users(run);
 	if (is_large)
 		add_many_stacks(run);
 	else

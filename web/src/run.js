@@ -3,6 +3,7 @@
 import { element } from "./dom.js";
 import { flameSection } from "./flame.js";
 import { processSection } from "./gantt.js";
+import { gpuSection } from "./gpu.js";
 import { ledgerSection } from "./ledger.js";
 import { lossSection } from "./losses.js";
 import { pathSection } from "./path.js";
@@ -41,6 +42,7 @@ export async function drawRun(page, place) {
 		ledgerSection,
 		processSection,
 		syscallSection,
+		gpuSection,
 		lossSection,
 	]
 		.map(part => part(page))

@@ -236,6 +236,16 @@ static const struct record_field stretch_members[] = {
 	{ 0 },
 };
 
+static const struct record_field gpu_user_members[] = {
+	MEMBER(run_gpu_user, "pid", I32, pid)
+	MEMBER(run_gpu_user, "start_time_ns", U64, start_ns)
+	MEMBER(run_gpu_user, "comm", CHARS, comm)
+	MEMBER(run_gpu_user, "memory_peak_bytes", OPTIONAL, memory_peak_bytes)
+	MEMBER(run_gpu_user, "busy_peak_percent", OPTIONAL, busy_peak_percent)
+	MEMBER(run_gpu_user, "time_ns", OPTIONAL, time_ns)
+	{ 0 },
+};
+
 static const struct record_field frame_members[] = {
 	MEMBER(profile_frame, "function", STRING, function)
 	MEMBER(profile_frame, "module", STRING, module)
@@ -288,7 +298,8 @@ const struct record_kind
 	frame_record =   { SHEET_STACK_FRAMES, frame_members },
 	node_record =    { SHEET_STACK_NODES, node_members },
 	stack_sample_record = { SHEET_STACK_SAMPLES, stack_sample_members },
-	stretch_record = { SHEET_SEGMENTS, stretch_members };
+	stretch_record = { SHEET_SEGMENTS, stretch_members },
+	gpu_user_record = { SHEET_GPU_USERS, gpu_user_members };
 /* clang-format on */
 
 static int write_text(struct snapshot *snapshot, struct sheet *sheet, uint32_t row,

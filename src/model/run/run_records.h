@@ -46,7 +46,7 @@ struct record_kind {
 extern const struct record_kind run_record, tree_record, process_record, thread_record, call_record,
 	wait_record, phase_record, event_record, sample_record, path_record, part_record,
 	segment_record, waiter_record, frame_record, node_record, stack_sample_record,
-	stretch_record;
+	stretch_record, gpu_user_record;
 
 /* Sets the cells of a row; members that are 0, false, absent or NULL get none.  0 or -ENOMEM. */
 int record_write(struct snapshot *snapshot, const struct record_kind *kind, uint32_t row,

@@ -362,6 +362,19 @@ static int restore_segments(struct restorer *restorer)
 	return status;
 }
 
+static int restore_gpu_users(struct restorer *restorer)
+{
+	const struct snapshot *snapshot = restorer->snapshot;
+	struct run_gpu_users *users = &restorer->run->gpu_users;
+	uint32_t count = snapshot->sheets[SHEET_GPU_USERS].row_count;
+	int status = 0;
+
+	for (uint32_t row = 0; row < count && row < RUN_GPU_USERS_MAX && status == 0; row++)
+		status = record_read(snapshot, &gpu_user_record, row, NULL,
+				     &users->list[users->count++]);
+	return status;
+}
+
 /* Finds the process nearest to its descriptor limit, by its number and start time. */
 static void restore_fullest(struct restorer *restorer)
 {
@@ -390,6 +403,8 @@ static int restore(struct restorer *restorer)
 		status = restore_deadlock(restorer);
 	if (status == 0)
 		status = restore_segments(restorer);
+	if (status == 0)
+		status = restore_gpu_users(restorer);
 	restore_fullest(restorer);
 	run_find_root(restorer->run);
 	return status;

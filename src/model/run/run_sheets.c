@@ -394,6 +394,9 @@ int run_add_sheets(struct snapshot *snapshot, const struct run *run)
 	if (status == 0)
 		status = add_records(snapshot, &stretch_record, run->segments.list,
 				     run->segments.count, sizeof(run->segments.list[0]));
+	if (status == 0)
+		status = add_records(snapshot, &gpu_user_record, run->gpu_users.list,
+				     run->gpu_users.count, sizeof(run->gpu_users.list[0]));
 	if (status == 0 && run->path.is_known)
 		status = add_path(snapshot, &run->path);
 	if (status == 0 && run->profile)

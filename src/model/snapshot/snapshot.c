@@ -34,7 +34,7 @@ static const char *const sheet_names[SHEET_COUNT] = {
 	[SHEET_PATH] = "run.critical_path", [SHEET_PATH_SEGMENTS] = "run.critical_path_segments",
 	[SHEET_DEADLOCK] = "run.deadlock", [SHEET_STACK_FRAMES] = "run.stack_frames",
 	[SHEET_STACK_NODES] = "run.stack_nodes", [SHEET_STACK_SAMPLES] = "run.stack_samples",
-	[SHEET_SEGMENTS] = "run.segments",
+	[SHEET_SEGMENTS] = "run.segments", [SHEET_GPU_USERS] = "run.gpu_users",
 };
 /* clang-format on */
 

@@ -121,7 +121,8 @@ enum sheet_id {
 	SHEET_STACK_FRAMES,  /* the profile: model/run/run_profile.c */
 	SHEET_STACK_NODES,   /* the first row is node 1 */
 	SHEET_STACK_SAMPLES,
-	SHEET_SEGMENTS, /* stretches of the run, in their order */
+	SHEET_SEGMENTS,	 /* stretches of the run, in their order */
+	SHEET_GPU_USERS, /* processes that used GPUs */
 	SHEET_COUNT,
 };
 

@@ -127,6 +127,21 @@ struct run_segments {
 	uint32_t count; /* 0: there were too few samples */
 };
 
+#define RUN_GPU_USERS_MAX 32
+
+/* What a member used of GPUs: the most that a sample found, and the time that engines worked for it. */
+struct run_gpu_user {
+	int32_t pid;
+	uint64_t start_ns;
+	char comm[TREE_COMM_SIZE];
+	struct run_number memory_peak_bytes, busy_peak_percent, time_ns;
+};
+
+struct run_gpu_users {
+	struct run_gpu_user list[RUN_GPU_USERS_MAX]; /* those that held the most come first */
+	uint32_t count;
+};
+
 #define PAST_EVENTS 16384
 #define PAST_SAMPLES 4096
 
@@ -207,6 +222,7 @@ struct run {
 	struct run_sockets sockets;
 	struct run_hardware hardware;
 	struct run_gpu gpu;
+	struct run_gpu_users gpu_users;
 	struct run_sampled sampled; /* how waits were sampled */
 	struct run_sampling sampling;
 	struct run_sample last;

@@ -42,7 +42,9 @@ struct run_gpu {
 	struct run_number temperature_peak_celsius;		      /* of the hottest */
 	struct run_number power_peak_milliwatts;		      /* of all */
 	struct run_number tree_memory_peak_bytes, tree_busy_peak_percent;
-	struct run_number tree_time_ns; /* that engines worked for it */
+	struct run_number tree_time_ns;	     /* that engines worked for it */
+	struct run_number lost_users;	     /* readings of processes that found no room */
+	struct run_number processes_omitted; /* users of GPUs that are not listed */
 };
 
 /*

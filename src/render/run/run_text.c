@@ -260,6 +260,7 @@ void run_text_report(FILE *out, const struct run *run, const struct diagnosis *d
 	if (options->is_verbose)
 		run_text_waits(out, run, options);
 	run_text_processes(out, run, options);
+	run_text_gpu_users(out, run, options);
 	if (options->is_verbose)
 		run_text_syscalls(out, run, options);
 	run_text_notes(out, run, options);

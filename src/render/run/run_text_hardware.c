@@ -65,6 +65,7 @@ static void print_gpus(FILE *out, const struct run_gpu *gpu)
 		{ &gpu->tree_memory_peak_bytes, UNIT_BYTES, 1, "this held at most ", "" },
 		{ &gpu->tree_busy_peak_percent, UNIT_RATIO, 0.01, "used at most ", " of one" },
 		{ &gpu->tree_time_ns, UNIT_NS, 1, "engines worked ", " for it" },
+		{ &gpu->lost_users, UNIT_COUNT, 1, "without ", " readings of too many processes" },
 		{ &gpu->busy_peak_percent, UNIT_RATIO, 0.01, "the busiest was at most ", " busy" },
 		{ &gpu->memory_used_peak_bytes, UNIT_BYTES, 1, "all held at most ", "" },
 		{ &gpu->memory_total_bytes, UNIT_BYTES, 1, " of ", "" },
@@ -91,6 +92,43 @@ static void print_gpus(FILE *out, const struct run_gpu *gpu)
 	}
 	if (line.length > start)
 		fprintf(out, "%s\n", text_string(&line));
+}
+
+static const struct table_column user_columns[] = {
+	/* clang-format off */
+	{ "pid",     TABLE_RIGHT, .unit = UNIT_ID },
+	{ "process", TABLE_NAME,  .unit = UNIT_TEXT },
+	{ "held",    TABLE_RIGHT, .unit = UNIT_BYTES },
+	{ "of one",  TABLE_RIGHT, .unit = UNIT_RATIO },
+	{ "engines", TABLE_RIGHT, .unit = UNIT_NS },
+	/* clang-format on */
+};
+
+void run_text_gpu_users(FILE *out, const struct run *run, const struct run_text_options *options)
+{
+	const struct run_gpu_users *users = &run->gpu_users;
+	size_t shown = run_text_shown(options, users->count);
+	struct table table = { 0 };
+
+	if (!users->count)
+		return;
+	run_text_heading(out, options, "GPUs, by process: the most held and used, time of engines");
+	table_add_columns(&table, user_columns, ARRAY_SIZE(user_columns));
+	for (size_t i = 0; i < shown; i++) {
+		const struct run_gpu_user *user = &users->list[i];
+
+		put_number(&table, (uint64_t)user->pid);
+		put_string(&table, user->comm);
+		run_cell_known(&table, user->memory_peak_bytes.present,
+			       user->memory_peak_bytes.value);
+		if (user->busy_peak_percent.present)
+			put_share(&table, (double)user->busy_peak_percent.value, 100);
+		else
+			put_absent(&table, NULL);
+		run_cell_known(&table, user->time_ns.present, user->time_ns.value);
+	}
+	run_text_table(out, &table, options, shown,
+		       users->count + (size_t)run->gpu.processes_omitted.value);
 }
 
 static void print_energy(FILE *out, const struct run_hardware *hardware)

@@ -25,6 +25,8 @@ void run_text_deadlock(FILE *out, const struct run *run, const struct run_text_o
 void run_text_stacks(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_segments(FILE *out, const struct run *run, const struct run_text_options *options);
 void run_text_phases(FILE *out, const struct run *run, const struct run_text_options *options);
+/* Processes that used GPUs. */
+void run_text_gpu_users(FILE *out, const struct run *run, const struct run_text_options *options);
 /* Losses and what was not measured; with -v other use and what watching cost, below the tables. */
 void run_text_notes(FILE *out, const struct run *run, const struct run_text_options *options);
 

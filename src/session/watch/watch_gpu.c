@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyze/anomaly/host_figures.h"
@@ -12,6 +14,7 @@
 #include "model/snapshot/snapshot.h"
 #include "session/session.h"
 #include "session/watch/watch.h"
+#include "trace/proc/proc_sample.h"
 
 #define INTERVAL_NS NS_PER_SECOND
 #define COST_PART 200 /* of the time: half a percent */
@@ -100,53 +103,96 @@ static void keep_host(struct watch *watch, const struct snapshot *snapshot)
 		(struct run_real){ true, watch->gpu.busy_sum / (double)++watch->gpu.busy_samples };
 }
 
-static void keep_time(struct watch *watch, const struct process *process, uint64_t time_ns)
+/* The member that a row is about, or NULL: another process may have got its number since. */
+static const struct tree_process *member_of(const struct watch *watch,
+					    const struct process *process)
 {
-	struct watch_gpu *gpu = &watch->gpu;
-	bool is_old = watch_is_attached(watch) && !watch->options->since_start && !gpu->has_begun;
-	struct watch_gpu_user fresh = { process->tgid, process->start_time_ns, is_old ? time_ns : 0,
-					time_ns };
+	const struct tree_process *member = tree_find(watch->run->tree, process->tgid);
 
-	for (size_t i = 0; i < gpu->users.count; i++) {
-		struct watch_gpu_user *user = &gpu->users.data[i];
-
-		if (user->pid != process->tgid || user->start_ns != process->start_time_ns)
-			continue;
-		if (time_ns > user->last_ns)
-			user->last_ns = time_ns;
-		return;
-	}
-	if (gpu->users.count < USERS_MAX)
-		gpu->has_failed |= array_append(&gpu->users, fresh) < 0;
+	if (process->tgid == getpid() || !member)
+		return NULL;
+	return !member->key.start_ns || proc_sample_is_start(watch->host, process->start_time_ns,
+							     member->key.start_ns) ?
+		       member :
+		       NULL;
 }
 
-/* Those of the tree: sums over its members at one moment. */
+/* Its place among the users, a new one if need be.  NULL when there is no room. */
+static struct watch_gpu_user *user_of(struct watch *watch, const struct task_key *key)
+{
+	struct watch_gpu *gpu = &watch->gpu;
+	struct watch_gpu_user fresh = { .total = { .pid = key->pid, .start_ns = key->start_ns } };
+
+	for (size_t i = 0; i < gpu->users.count; i++)
+		if (gpu->users.data[i].total.pid == key->pid &&
+		    gpu->users.data[i].total.start_ns == key->start_ns)
+			return &gpu->users.data[i];
+	if (gpu->users.count >= USERS_MAX) {
+		keep_most(&watch->run->gpu.lost_users, watch->run->gpu.lost_users.value + 1);
+		return NULL;
+	}
+	if (array_append(&gpu->users, fresh) < 0) {
+		gpu->has_failed = true;
+		return NULL;
+	}
+	return &gpu->users.data[gpu->users.count - 1];
+}
+
+/* Members of the first sample of a tree that was attached to may have used GPUs before. */
+static void keep_time(const struct watch *watch, struct watch_gpu_user *user, uint64_t time_ns)
+{
+	bool is_old =
+		watch_is_attached(watch) && !watch->options->since_start && !watch->gpu.has_begun;
+
+	if (!user->time_before_ns.present)
+		user->time_before_ns = (struct run_number){ true, is_old ? time_ns : 0 };
+	if (time_ns >= user->time_before_ns.value)
+		keep_most(&user->total.time_ns, time_ns - user->time_before_ns.value);
+}
+
+static void keep_user(struct watch *watch, const struct tree_process *member,
+		      const struct run_number used[3])
+{
+	struct watch_gpu_user *user = user_of(watch, &member->key);
+
+	if (!user)
+		return;
+	memcpy(user->total.comm, member->comm, sizeof(user->total.comm));
+	if (used[0].present)
+		keep_most(&user->total.memory_peak_bytes, used[0].value);
+	if (used[1].present)
+		keep_most(&user->total.busy_peak_percent, used[1].value);
+	if (used[2].present)
+		keep_time(watch, user, used[2].value);
+}
+
+/* Those of the tree: what each member used, and sums over them at one moment. */
 static void keep_tree(struct watch *watch, const struct snapshot *snapshot)
 {
+	static const enum metric_id ids[] = { METRIC_gpu_memory_bytes, METRIC_gpu_busy_percent,
+					      METRIC_gpu_time_ns };
 	struct run_gpu *run = &watch->run->gpu;
-	uint64_t memory = 0, busy = 0, value;
-	bool has_memory = false, has_busy = false;
+	struct run_number sums[ARRAY_SIZE(ids)] = { 0 };
 
 	for (uint32_t row = 0; row < snapshot->process_count; row++) {
-		const struct process *process = &snapshot->processes[row];
+		const struct tree_process *member = member_of(watch, &snapshot->processes[row]);
+		struct run_number used[ARRAY_SIZE(ids)] = { 0 };
+		bool is_user = false;
 
-		if (process->tgid == getpid())
-			continue;
-		if (snapshot_get(snapshot, METRIC_gpu_memory_bytes, row, &value)) {
-			has_memory = true;
-			memory += value;
+		for (size_t i = 0; member && i < ARRAY_SIZE(ids); i++) {
+			used[i].present = snapshot_get(snapshot, ids[i], row, &used[i].value);
+			if (used[i].present)
+				sums[i] =
+					(struct run_number){ true, sums[i].value + used[i].value };
+			is_user |= used[i].present;
 		}
-		if (snapshot_get(snapshot, METRIC_gpu_busy_percent, row, &value)) {
-			has_busy = true;
-			busy += value;
-		}
-		if (snapshot_get(snapshot, METRIC_gpu_time_ns, row, &value))
-			keep_time(watch, process, value);
+		if (is_user)
+			keep_user(watch, member, used);
 	}
-	if (has_memory)
-		keep_most(&run->tree_memory_peak_bytes, memory);
-	if (has_busy)
-		keep_most(&run->tree_busy_peak_percent, busy);
+	if (sums[0].present)
+		keep_most(&run->tree_memory_peak_bytes, sums[0].value);
+	if (sums[1].present)
+		keep_most(&run->tree_busy_peak_percent, sums[1].value);
 	watch->gpu.has_begun = true;
 }
 
@@ -202,14 +248,43 @@ void watch_sample_gpu(struct watch *watch, uint64_t now_ns)
 	watch->gpu.next_ns = now_ns + (cpu_ns > INTERVAL_NS ? cpu_ns : INTERVAL_NS);
 }
 
-static void sum_up_time(struct watch *watch)
+static int compare_numbers(const struct run_number *a, const struct run_number *b)
 {
-	struct run_number *time = &watch->run->gpu.tree_time_ns;
+	return a->value < b->value ? 1 : a->value > b->value ? -1 : 0;
+}
 
-	for (size_t i = 0; i < watch->gpu.users.count; i++) {
-		time->present = true;
-		time->value += watch->gpu.users.data[i].last_ns - watch->gpu.users.data[i].first_ns;
+static int compare_users(const void *a, const void *b)
+{
+	const struct run_gpu_user *one = &((const struct watch_gpu_user *)a)->total;
+	const struct run_gpu_user *other = &((const struct watch_gpu_user *)b)->total;
+	int order = compare_numbers(&one->memory_peak_bytes, &other->memory_peak_bytes);
+
+	if (!order)
+		order = compare_numbers(&one->time_ns, &other->time_ns);
+	if (!order)
+		order = compare_numbers(&one->busy_peak_percent, &other->busy_peak_percent);
+	return order ? order : one->pid - other->pid;
+}
+
+static void sum_up_users(struct watch *watch)
+{
+	struct run_gpu_users *kept = &watch->run->gpu_users;
+	struct run_number *time = &watch->run->gpu.tree_time_ns;
+	const struct watch_gpu_user *users = watch->gpu.users.data;
+	size_t count = watch->gpu.users.count;
+
+	if (count)
+		qsort(watch->gpu.users.data, count, sizeof(*users), compare_users);
+	for (size_t i = 0; i < count; i++) {
+		if (users[i].total.time_ns.present)
+			*time = (struct run_number){ true,
+						     time->value + users[i].total.time_ns.value };
+		if (kept->count < RUN_GPU_USERS_MAX)
+			kept->list[kept->count++] = users[i].total;
 	}
+	if (count > kept->count)
+		watch->run->gpu.processes_omitted =
+			(struct run_number){ true, count - kept->count };
 }
 
 /* A driver that is there, and has not answered at all. */
@@ -230,6 +305,6 @@ int watch_finish_gpu(struct watch *watch)
 			break;
 		poll(NULL, 0, LAST_PAUSE_MS);
 	}
-	sum_up_time(watch);
+	sum_up_users(watch);
 	return watch->gpu.has_failed ? -ENOMEM : 0;
 }

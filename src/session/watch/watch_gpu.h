@@ -10,15 +10,16 @@
 #include <stdint.h>
 
 #include "base/collection/array.h"
+#include "model/tree/run.h"
 
 struct sampling;
 struct watch;
 
-/* A member whose time on GPUs is known. */
+/* A member of which something is known. */
 struct watch_gpu_user {
-	int32_t pid;
-	uint64_t start_ns;
-	uint64_t first_ns, last_ns; /* of its time on GPUs */
+	struct run_gpu_user total;
+	struct run_number
+		time_before_ns; /* that engines had worked for it when it was first seen */
 };
 
 /* All zeros: they are not asked about. */

@@ -271,6 +271,39 @@ static void write_segments(struct json *json, const struct run_segments *segment
 	json_end_array(json);
 }
 
+static void write_gpu_users(struct json *json, const struct run_gpu_users *users)
+{
+	if (!users->count)
+		return;
+	json_key(json, "processes");
+	json_begin_array(json);
+	for (uint32_t i = 0; i < users->count; i++) {
+		const struct run_gpu_user *user = &users->list[i];
+
+		json_begin_object(json);
+		json_member_i64(json, "pid", user->pid);
+		if (user->start_ns)
+			json_member_u64(json, "start_time_ns", user->start_ns);
+		json_member_string(json, "comm", user->comm);
+		write_known(json, "memory_peak_bytes", &user->memory_peak_bytes);
+		write_known(json, "busy_peak_percent", &user->busy_peak_percent);
+		write_known(json, "time_ns", &user->time_ns);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_gpu(struct json *json, const struct run *run)
+{
+	if (!run_section_is_known(run, RUN_SECTION_GPU))
+		return;
+	json_key(json, "gpu");
+	json_begin_object(json);
+	run_json_fields(json, run, RUN_SECTION_GPU);
+	write_gpu_users(json, &run->gpu_users);
+	json_end_object(json);
+}
+
 void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *conclusions,
 		      const void *context, bool is_brief)
 {
@@ -287,8 +320,7 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	conclusions(&json, run, context, is_brief);
 	write_pressure(&json, run);
 	write_hardware(&json, run);
-	if (run_section_is_known(run, RUN_SECTION_GPU))
-		write_section(&json, run, "gpu", RUN_SECTION_GPU);
+	write_gpu(&json, run);
 	write_section(&json, run, "sampling", RUN_SECTION_SAMPLING);
 	if (run_is_sampled(run))
 		write_section(&json, run, "sampled", RUN_SECTION_SAMPLED);

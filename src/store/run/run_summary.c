@@ -209,6 +209,26 @@ static void read_segments(const json_t *list, struct run_segments *ret)
 	}
 }
 
+static void read_gpu(const json_t *object, struct run *run)
+{
+	const json_t *list = json_object_get(object, "processes");
+	struct run_gpu_users *users = &run->gpu_users;
+
+	run_read_fields(object, run, RUN_SECTION_GPU);
+	*users = (struct run_gpu_users){ 0 };
+	for (size_t i = 0; i < json_array_size(list) && i < RUN_GPU_USERS_MAX; i++) {
+		const json_t *row = json_array_get(list, i);
+		struct run_gpu_user *user = &users->list[users->count++];
+
+		member_i32(row, "pid", &user->pid);
+		member_u64(row, "start_time_ns", &user->start_ns);
+		member_comm(row, "comm", user->comm);
+		member_number(row, "memory_peak_bytes", &user->memory_peak_bytes);
+		member_number(row, "busy_peak_percent", &user->busy_peak_percent);
+		member_number(row, "time_ns", &user->time_ns);
+	}
+}
+
 static void read_limits(const json_t *object, struct run *run)
 {
 	const json_t *pressure = json_object_get(object, "pressure");
@@ -218,7 +238,7 @@ static void read_limits(const json_t *object, struct run *run)
 	run_read_fields(cgroup, run, RUN_SECTION_CGROUP);
 	run->limits.cgroup = copy_text(run, cgroup, "path");
 	run_read_fields(json_object_get(object, "hardware"), run, RUN_SECTION_HARDWARE);
-	run_read_fields(json_object_get(object, "gpu"), run, RUN_SECTION_GPU);
+	read_gpu(json_object_get(object, "gpu"), run);
 	run_read_fields(json_object_get(object, "sampling"), run, RUN_SECTION_SAMPLING);
 	run_read_fields(json_object_get(object, "sampled"), run, RUN_SECTION_SAMPLED);
 	run_read_fields(json_object_get(object, "losses"), run, RUN_SECTION_LOSSES);

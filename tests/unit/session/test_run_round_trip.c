@@ -108,16 +108,30 @@ static void add_deadlock(struct run *run)
 
 static void add_segments(struct run *run)
 {
-	run->segments = (struct run_segments){
-		{ { .begin_ns = 0,
-		    .end_ns = 1500 * MILLISECOND,
-		    .cores = { true, 1.234 },
-		    .rss_bytes = { true, 0 },
-		    .read_bytes_per_s = { true, 12345678 },
-		    .write_bytes_per_s = { true, 9 },
-		    .threads = { true, 4 },
-		    .what = "computing, reading" },
-		  { .begin_ns = 1500 * MILLISECOND, .end_ns = 2000 * MILLISECOND } },
+	run->segments = (struct run_segments){ { { .begin_ns = 0,
+						   .end_ns = 1500 * MILLISECOND,
+						   .cores = { true, 1.234 },
+						   .rss_bytes = { true, 0 },
+						   .read_bytes_per_s = { true, 12345678 },
+						   .write_bytes_per_s = { true, 9 },
+						   .threads = { true, 4 },
+						   .what = "computing, reading" },
+						 { .begin_ns = 1500 * MILLISECOND,
+						   .end_ns = 2000 * MILLISECOND } },
+					       2 };
+}
+
+static void add_gpu_users(struct run *run)
+{
+	run->gpu.samples = (struct run_number){ true, 3 };
+	run->gpu.processes_omitted = (struct run_number){ true, 5 };
+	run->gpu_users = (struct run_gpu_users){
+		{ { .pid = WATCHED_ROOT,
+		    .start_ns = 7,
+		    .comm = "tr\033ain",
+		    .memory_peak_bytes = { true, 3 << 20 },
+		    .busy_peak_percent = { true, 0 } },
+		  { .pid = 99, .comm = "draw", .time_ns = { true, 2000 * MILLISECOND } } },
 		2
 	};
 }
@@ -156,12 +170,14 @@ static void a_whole_file_gives_the_same_summary_and_report(void **state)
 	add_path(live);
 	add_deadlock(live);
 	add_segments(live);
+	add_gpu_users(live);
 	watched_summary(live, lines.file);
 	close_buffer(&lines);
 	saved = read_back(lines.text, lines.size);
 	assert_same_run(live, saved);
 	assert_memory_equal(&saved->deadlock, &live->deadlock, sizeof(live->deadlock));
 	assert_memory_equal(&saved->segments, &live->segments, sizeof(live->segments));
+	assert_memory_equal(&saved->gpu_users, &live->gpu_users, sizeof(live->gpu_users));
 }
 
 /* The same by way of the bytes of a .tscope file. */
@@ -196,14 +212,17 @@ static void a_tscope_file_gives_the_same_summary_and_report(void **state)
 	add_path(live);
 	add_deadlock(live);
 	add_segments(live);
+	add_gpu_users(live);
 	saved = through_tscope(live);
 	assert_same_run(live, saved);
 	assert_memory_equal(&saved->deadlock, &live->deadlock, sizeof(live->deadlock));
 	assert_memory_equal(&saved->segments, &live->segments, sizeof(live->segments));
+	assert_memory_equal(&saved->gpu_users, &live->gpu_users, sizeof(live->gpu_users));
 	report_of(saved, &report);
 	assert_non_null(strstr(report.text, "  2 threads wait for each other: le\\x1bft (100)"));
 	assert_non_null(strstr(report.text, "deadlock: each waits for the next"));
 	assert_non_null(strstr(report.text, "le\\x1bft"));
+	assert_non_null(strstr(report.text, "tr\\x1bain"));
 	assert_non_null(strstr(report.text, "mutex 0x40 held by right (12)\n"));
 	assert_int_equal(saved->phases.list.count, 3);
 	assert_int_equal(saved->tree->root->key.pid, WATCHED_ROOT);

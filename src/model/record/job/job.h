@@ -181,7 +181,8 @@ struct pattern {
 	uint64_t unix_ns;
 	enum pattern_kind kind;
 	const char *name;    /* a sentence; the same name is the same pattern, seen again */
-	uint64_t jobs;	     /* of the group */
+	uint64_t jobs;	     /* of the group; with `adds`, of which the store has not counted any */
+	bool adds;	     /* its jobs come on top of those that were counted before */
 	uint64_t failures;   /* in the group; this and the next two of correlations alone */
 	double rate;	     /* of failures in the group */
 	double p_value;	     /* corrected; confidence is 1 less this */
