@@ -17,7 +17,6 @@
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"
 #include "record/job/job_tracker.h"
-#include "record/job/past_jobs.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "trace/life/lifecycle.h"
@@ -117,16 +116,14 @@ static int open_store(struct recorder *recorder, struct error *error)
 }
 
 /* What goes with the failure of jobs; the first time is when a whole interval has passed. */
-static void keep_patterns(void *context)
+static void take_patterns(void *context, int status, const struct error *error)
 {
 	struct recorder *recorder = context;
-	struct error error = { 0 };
-	int status = past_jobs_keep_patterns(recorder->history, clock_ns(CLOCK_REALTIME), &error);
 
-	recorder_judge(recorder, &recorder->patterns_fault, status, &error,
+	recorder_judge(recorder, &recorder->patterns_fault, status, error,
 		       "outcomes of jobs are compared");
 	recorder_note_pending(recorder);
-	recorder->patterns_due.deadline_ns = monotonic_ns() + CORRELATE_EVERY_NS;
+	pattern_search_plan(&recorder->patterns, monotonic_ns() + CORRELATE_EVERY_NS, 0);
 }
 
 static struct loop_timer timer(loop_function *due, struct recorder *recorder, uint64_t deadline_ns)
@@ -147,14 +144,12 @@ static void start_timers(struct recorder *recorder)
 	recorder->activity_due = timer(recorder_take_activity, recorder, LOOP_NEVER);
 	recorder->end_due =
 		timer(stop, recorder, duration_ns ? recorder->begin_ns + duration_ns : LOOP_NEVER);
-	recorder->patterns_due =
-		timer(keep_patterns, recorder, recorder->begin_ns + CORRELATE_EVERY_NS);
+	pattern_search_plan(&recorder->patterns, recorder->begin_ns + CORRELATE_EVERY_NS, 0);
 	loop_add_timer(&recorder->loop, &recorder->tick_due);
 	loop_add_timer(&recorder->loop,
 		       &recorder->activity_due); /* after the tick, which may do it */
 	loop_add_timer(&recorder->loop, &recorder->burst_due);
 	loop_add_timer(&recorder->loop, &recorder->commit_due);
-	loop_add_timer(&recorder->loop, &recorder->patterns_due);
 	loop_add_timer(&recorder->loop, &recorder->end_due);
 }
 
@@ -192,6 +187,9 @@ static int open_all(struct recorder *recorder, struct error *error)
 		status = detector_new(&options->anomalies, &recorder->detector);
 	if (status == 0)
 		status = job_tracker_open(recorder, &recorder->jobs, error);
+	if (status == 0)
+		status = pattern_search_open(&recorder->patterns, &recorder->loop,
+					     recorder->history, take_patterns, recorder);
 	if (status == 0 && options->socket)
 		status = recorder_serve(recorder, error);
 	return status == 0 ? note_socket(recorder, error) : status;
@@ -237,7 +235,9 @@ static void finish(struct recorder *recorder)
 static void recorder_close(struct recorder *recorder)
 {
 	server_close(recorder->server);
+	pattern_search_close(&recorder->patterns);
 	job_tracker_close(recorder->jobs);
+	free(recorder->gpu_lacks);
 	lifecycle_close(recorder->life);
 	hooks_close(&recorder->hooks);
 	rotated_lines_close(&recorder->lines);

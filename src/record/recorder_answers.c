@@ -69,6 +69,8 @@ static int answer_latest(void *context, const struct server_client *client,
 	json_end_array(&json);
 	recorder_anomalies_json(&json, recorder, NULL, SIZE_MAX);
 	recorder_traced_json(&json, recorder);
+	if (recorder->gpu_lacks && recorder->gpu_lacks[0])
+		json_member_string(&json, "gpu_absent", recorder->gpu_lacks);
 	json_end_object(&json);
 	return 0;
 }
@@ -158,6 +160,7 @@ static const struct server_method methods[] = {
 	{ "events", answer_events, false },
 	{ "context", answer_context, false },
 	{ "jobs", job_marks_list, false },
+	{ "job_report", job_marks_report, false },
 	{ "job_start", job_marks_start, false },
 	{ "job_step", job_marks_step, false },
 	{ "job_end", job_marks_end, false },

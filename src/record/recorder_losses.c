@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "record/job/job_tracker.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "record/strace_watch.h"
@@ -31,11 +32,14 @@ static const struct {
 	{ "missed_activity", "seconds without a look at activity, which came too late" },
 	{ "dropped_rows", "rows dropped before their age, because the store was full" },
 	{ "failed_syscalls", "reads of system calls that failed" },
-	{ "lost_syscalls", "system calls for which the kernel's table had no room" },
+	{ "lost_syscalls", "system calls for which the kernel had no room" },
 	{ "lost_syscall_threads", "threads whose system calls were not seen, for lack of memory" },
 	{ "untraced_processes", "processes that strace could not trace" },
 	{ "lost_summaries", "summaries of strace that were lost" },
 	{ "left_out_lines", "JSON lines left out, of users who wrote too many" },
+	{ "lost_strace_rows", "rows of strace's summaries lost for lack of memory" },
+	{ "lost_job_calls",
+	  "processes whose last system calls are in no job, because too many ended" },
 };
 
 static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
@@ -59,6 +63,8 @@ static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_
 		straces.processes,
 		straces.summaries,
 		recorder->lines.shares.left_out,
+		recorder->syscalls.lost_rows,
+		job_tracker_lost_calls(recorder->jobs),
 	};
 
 	for (int i = 0; i < RECORDER_LOSSES; i++)

@@ -9,6 +9,7 @@
 #include "record/budget.h"
 #include "record/ended.h"
 #include "record/hook.h"
+#include "record/job/pattern_search.h"
 #include "record/recorder.h"
 #include "record/recorder_syscalls.h"
 #include "record/lines/rotated_lines.h"
@@ -41,7 +42,7 @@ struct recorder_tick {
 };
 
 /* Kinds of losses: see recorder_losses.c. */
-#define RECORDER_LOSSES 16
+#define RECORDER_LOSSES 18
 
 struct recorder {
 	const struct recorder_options *options;
@@ -49,7 +50,7 @@ struct recorder {
 	struct loop loop;
 	struct loop_fd signals;
 	int signal_fd;
-	struct loop_timer tick_due, end_due, commit_due, burst_due, activity_due, patterns_due;
+	struct loop_timer tick_due, end_due, commit_due, burst_due, activity_due;
 	struct schedule schedule;
 	struct expiry expiry;
 	struct budget budget;
@@ -84,6 +85,8 @@ struct recorder {
 	struct budget activity_budget;
 	uint64_t activity_missed; /* seconds since the last walk that was kept */
 	struct recorder_fault activity_fault;
+	struct pattern_search patterns;
+	char *gpu_lacks; /* why there are no figures of GPUs, "" if there are; NULL: not known yet */
 	struct recorder_syscalls syscalls;
 	struct recorder_fault syscalls_fault;
 	int failure; /* ended the loop */
@@ -127,6 +130,9 @@ int recorder_take_anomaly(void *recorder, enum anomaly_change change,
 void recorder_judge(struct recorder *recorder, struct recorder_fault *fault, int status,
 		    const struct error *error, const char *what);
 
+/* recorder_gpu.c: after a sample, says and keeps why there are no figures of GPUs. */
+void recorder_note_gpu(struct recorder *recorder);
+
 /* recorder_losses.c: adds counts that changed to the store; says them to a person. */
 void recorder_keep_losses(struct recorder *recorder);
 void recorder_say_losses(const struct recorder *recorder);
@@ -135,8 +141,8 @@ void recorder_say_losses(const struct recorder *recorder);
 struct recorder_context {
 	int64_t row; /* of a process in the last tick; -1: none */
 	bool shows_command;
-	bool has_hotspot; /* looks for the system call that it was in most */
-	bool has_host;	  /* the whole sample of the host */
+	bool has_hotspot;		/* looks for the system call that it was in most */
+	bool has_host;			/* the whole sample of the host */
 	const struct life_event *event; /* tells of a process that is in no tick; NULL: none does */
 };
 void recorder_context_json(struct json *json, const struct recorder *recorder,

@@ -36,7 +36,10 @@ static int take_ended(void *context, const struct process_call *call)
 {
 	struct recorder *recorder = context;
 
-	return array_append(&recorder->syscalls.ended, *call);
+	int status = array_append(&recorder->syscalls.ended, *call);
+
+	recorder->syscalls.lost_rows += status < 0;
+	return status;
 }
 
 static int open_bpf(struct recorder *recorder, struct error *error)
@@ -127,7 +130,7 @@ static void take_ended_straces(struct recorder *recorder)
 	struct recorder_syscalls *syscalls = &recorder->syscalls;
 
 	for (size_t i = 0; i < syscalls->ended.count; i++)
-		(void)array_append(&syscalls->last, syscalls->ended.data[i]);
+		syscalls->lost_rows += array_append(&syscalls->last, syscalls->ended.data[i]) < 0;
 	syscalls->ended.count = 0;
 }
 
@@ -168,11 +171,14 @@ void recorder_finish_syscalls(struct recorder *recorder)
 		return;
 	syscalls->last.count = 0;
 	if (syscalls->calls)
-		(void)calls_read(syscalls->calls, take_sum, recorder);
+		recorder_judge(recorder, &recorder->syscalls_fault,
+			       calls_read(syscalls->calls, take_sum, recorder), &error,
+			       "system calls can be read");
 	if (syscalls->strace)
 		strace_watch_stop(syscalls->strace, true);
 	take_ended_straces(recorder);
-	(void)recorder_keep_syscalls(recorder, &error);
+	recorder_judge(recorder, &recorder->store_fault, recorder_keep_syscalls(recorder, &error),
+		       &error, "the store can be written");
 }
 
 static int pause_or_resume(struct recorder_syscalls *syscalls, bool is_paused)
@@ -261,12 +267,25 @@ static const struct process_call *find(const struct recorder *recorder,
 	return *ret_count ? &syscalls->last.data[low] : NULL;
 }
 
+static const char *find_absence(const struct recorder *recorder, const struct process *process)
+{
+	const struct recorder_syscalls *syscalls = &recorder->syscalls;
+	const struct task_key key = { process->tgid, process->tgid, process->start_time_ns };
+
+	if (!recorder_has_syscalls(recorder))
+		return syscalls->reason;
+	if (syscalls->is_paused)
+		return "left out to stay within the recorder's budget";
+	return syscalls->strace ? strace_watch_refusal(syscalls->strace, &key) : NULL;
+}
+
 void recorder_syscall_figures(const struct recorder *recorder, const struct process *process,
 			      struct process_figures *ret)
 {
 	size_t count;
 
-	ret->has_calls = recorder_has_syscalls(recorder) && !recorder->syscalls.is_paused;
+	ret->calls_absent = find_absence(recorder, process);
+	ret->has_calls = recorder_has_syscalls(recorder) && !ret->calls_absent;
 	ret->calls = find(recorder, process, &count);
 	ret->call_count = count < CALLS_IN_JSON ? count : CALLS_IN_JSON;
 }

@@ -32,6 +32,7 @@ struct recorder_syscalls {
 	bool is_paused; /* to stay within the budget */
 	ARRAY_OF(struct process_call) last;  /* by process, the most time first */
 	ARRAY_OF(struct process_call) ended; /* by strace, since the last tick */
+	uint64_t lost_rows;		     /* of strace, for lack of memory */
 };
 
 /* Whether system calls are recorded; else the sink below is never called. */

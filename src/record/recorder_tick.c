@@ -395,6 +395,7 @@ void recorder_take_tick(void *context)
 		return;
 	}
 	recorder->ticks++;
+	recorder_note_gpu(recorder);
 	recorder_take_syscalls(recorder);
 	threads = recorder->last.snapshot->task_count;
 	job_tracker_take_tick(recorder->jobs, &recorder->last.sample, &recorder->last.jobs);

@@ -22,6 +22,23 @@
 #define PERIOD_NS (60 * NS_PER_SECOND)
 #define REFUSED_MOST 4096
 
+/* Failures that are told apart; the last one stands for all others. */
+static const struct {
+	int status;
+	const char *words;
+} failures[] = {
+	{ -EPERM, "strace may not trace it" },
+	{ -ESRCH, "it was gone before strace could trace it" },
+	{ -EBUSY, "another program traces it" },
+	{ -E2BIG, "strace follows as many processes as it may already" },
+	{ 0, "strace failed" },
+};
+
+struct refusal {
+	struct task_key process;
+	size_t failure;
+};
+
 /* One strace. */
 struct straced {
 	struct strace_watch *watch;
@@ -39,22 +56,22 @@ struct strace_watch {
 	int program;
 	struct straced list[STRACES_MOST];
 	/* Those that could not be traced are not tried again. */
-	ARRAY_OF(struct task_key) refused;
-	bool has_said[5]; /* by kind of failure */
+	ARRAY_OF(struct refusal) refused;
+	bool has_said[ARRAY_SIZE(failures)];
 	struct strace_losses losses;
 };
 
-/* Each kind of failure is said once; the rest is counted. */
-static void say(struct strace_watch *watch, int status, const char *sentence)
+/* Each kind of failure is said once; the rest is counted.  Returns which it is. */
+static size_t say(struct strace_watch *watch, int status, const char *sentence)
 {
-	static const int kinds[] = { -EPERM, -ESRCH, -EBUSY, -E2BIG };
 	size_t kind = 0;
 
-	while (kind < ARRAY_SIZE(kinds) && kinds[kind] != status)
+	while (failures[kind].status && failures[kind].status != status)
 		kind++;
 	if (!watch->has_said[kind])
 		watch->options.note(sentence);
 	watch->has_said[kind] = true;
+	return kind;
 }
 
 static bool is_same(const struct task_key *one, const struct task_key *other)
@@ -62,22 +79,23 @@ static bool is_same(const struct task_key *one, const struct task_key *other)
 	return one->pid == other->pid && one->start_ns == other->start_ns;
 }
 
-static bool is_refused(const struct strace_watch *watch, const struct task_key *process)
+const char *strace_watch_refusal(const struct strace_watch *watch, const struct task_key *process)
 {
 	for (size_t i = 0; i < watch->refused.count; i++)
-		if (is_same(&watch->refused.data[i], process))
-			return true;
-	return false;
+		if (is_same(&watch->refused.data[i].process, process))
+			return failures[watch->refused.data[i].failure].words;
+	return NULL;
 }
 
 static void refuse(struct strace_watch *watch, const struct task_key *process, int status,
 		   const struct error *error)
 {
+	struct refusal refusal = { *process, say(watch, status, error->message) };
+
 	watch->losses.processes++;
-	say(watch, status, error->message);
 	if (watch->refused.count == REFUSED_MOST)
 		watch->refused.count = 0;
-	(void)array_append(&watch->refused, *process);
+	(void)array_append(&watch->refused, refusal);
 }
 
 /* A strace of ours follows the process. */
@@ -139,7 +157,7 @@ static void name_failure(struct straced *straced)
 			    "strace of process %" PRId32
 			    " was killed by signal %d; its summary is lost, and it begins again",
 			    straced->process.pid, WTERMSIG(status));
-		say(watch, 0, text_string(&sentence));
+		(void)say(watch, 0, text_string(&sentence));
 		return;
 	}
 	status = strace_target_explain(watch->options.host, straced->process.pid,
@@ -195,7 +213,7 @@ static void begin(struct strace_watch *watch, const struct task_key *process, in
 	struct error error = { 0 };
 	int status;
 
-	if (is_refused(watch, process) || is_followed(watch, process->pid))
+	if (strace_watch_refusal(watch, process) || is_followed(watch, process->pid))
 		return;
 	status = strace_target_check(watch->options.host, process->pid, &error);
 	if (status == 0 && !place)

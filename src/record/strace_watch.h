@@ -52,6 +52,8 @@ void strace_watch_stop(struct strace_watch *watch, bool shall_wait);
 
 /* The process of each strace that has begun; returns how many there are. */
 size_t strace_watch_pids(const struct strace_watch *watch, int32_t pids[STRACES_MOST]);
+/* Why the process could not be traced; NULL: it is, will be, or was refused so long ago that it is forgotten. */
+const char *strace_watch_refusal(const struct strace_watch *watch, const struct task_key *process);
 struct strace_losses strace_watch_losses(const struct strace_watch *watch);
 
 #endif

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
-#include "record/job/past_jobs.h"
+#include "record/job/pattern_search.h"
 #include "store/history/job/history_jobs.h"
 
 #define WORDS_MAX 32
@@ -33,6 +33,28 @@ static struct {
 	struct job_syscall list[SYSCALLS_MAX];
 	size_t count;
 } calls;
+
+static void must(int status);
+
+static void end_search(void *context, int status, const struct error *found)
+{
+	error = *found;
+	must(status);
+	loop_stop(context);
+}
+
+static void find_patterns(uint64_t now_unix_ns)
+{
+	struct pattern_search search;
+	struct loop loop;
+
+	must(loop_open(&loop));
+	must(pattern_search_open(&search, &loop, history, end_search, &loop));
+	pattern_search_plan(&search, 1, now_unix_ns);
+	must(loop_run(&loop, NULL, NULL));
+	pattern_search_close(&search);
+	loop_close(&loop);
+}
 
 static void must(int status)
 {
@@ -202,7 +224,7 @@ static void take_line(char *line)
 	else if (strcmp(words[0], "run") == 0)
 		put_run(words);
 	else if (strcmp(words[0], "correlate") == 0)
-		must(past_jobs_keep_patterns(history, number(words[1]), &error));
+		find_patterns(number(words[1]));
 	else
 		exit(2);
 }

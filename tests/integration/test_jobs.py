@@ -448,12 +448,31 @@ class WithRecorder(Jobs):
             self.assertNotIn("cmd", listed[1])
             self.assertEqual(listed[0]["watched"], theirs)
             self.assertEqual(ask("job_end", name="x", outcome="success")["result"]["job"], job)
+            asked = "--socket", recorder.socket
+            report = json.loads(self.accept("report", "x", *asked, "--format", "json", prefix=AS_NOBODY))
+            self.assertEqual((report["job"]["id"], report["job"]["watched"]), (job, theirs))
+            self.assertEqual([event["kind"] for event in report["events"]], ["start", "end"])
+            self.assertIn(f"job x, #{job}: success", self.accept("report", "--latest", *asked, prefix=AS_NOBODY))
+            self.assertEqual(self.accept("report", "x", *asked), self.accept("report", "x", "--store", self.store))
+            for word in "root's", f"#{own}":
+                self.refuse("report", word, *asked, prefix=AS_NOBODY, says="no job ")
+            told = self.accept("correlate", *asked, prefix=AS_NOBODY)
+            self.assertIn("jobs are needed", told)
+            self.assertIn("no groups by system call: a recorder does not tell", told)
+            for prefix in (), AS_NOBODY:
+                found = json.loads(self.accept("correlate", *asked, "--format", "json", prefix=prefix))
+                self.assertEqual(found["jobs"], 1)
+                self.assertIn("does not tell the calls", found["syscalls_absent"])
+            self.assertNotIn("by system call", self.accept("correlate", "--store", self.store))
+            self.accept("estimate", "x", *asked)
+            self.refuse("estimate", "root's", *asked, prefix=AS_NOBODY, says="no job called")
+            self.accept("estimate", "x", *asked, prefix=AS_NOBODY)
             text = self.accept(*words, "-n", "1", prefix=AS_NOBODY).splitlines()
             self.assertRegex(text[1], f"^ *{job}  x +success")
             self.assertEqual([item["id"] for item in
                               json.loads(self.accept(*words, "--running", "--format", "json"))["jobs"]], [own])
             replies = [ask("job_start", name="flood", pid=child.pid) for _ in range(70)]
-            self.assertEqual(sum("result" in reply for reply in replies), 64)
+            self.assertEqual(sum("result" in reply for reply in replies), 32)
             self.assertIn("jobs", replies[-1]["error"])
             self.assertEqual(recorder.ask("job_end", name=f"#{own}", outcome="success")["job"], own)
 

@@ -111,8 +111,8 @@ class Correlate(Case):
         self.assertEqual((sorted(os.listdir(store.parent)), hashlib.sha256(store.read_bytes()).digest()), before)
 
     def test_a_recorder_keeps_findings_as_patterns(self):
-        now = (outcomes.BEGIN + 200 * 60) * SECOND
-        store = self.store([*history(200, True), line("correlate", now), line("correlate", now + 7)])
+        now = (outcomes.BEGIN + 600 * 60) * SECOND
+        store = self.store([*history(600, True), line("correlate", now), line("correlate", now + 7)])
         with contextlib.closing(sqlite3.connect(store)) as database:
             rows = database.execute("SELECT ts_ns, kind, jobs, failures, rate, p_value, details FROM patterns "
                                     "WHERE name = 'jobs with a peak memory of 2 GiB or more fail more often'").fetchall()

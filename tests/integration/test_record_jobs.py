@@ -312,6 +312,16 @@ class Jobs(Case):
         self.assertEqual(calls["1", "wait4"]["calls"], 7)
         self.assertGreaterEqual(calls[None, "wait4"]["time_ns"], 7000000)
 
+    def test_the_last_calls_come_with_the_end_of_the_recorder(self):
+        """No tick comes after them."""
+        with Recorder(self, "-i", "1h", "--syscalls") as recorder:
+            work = Work(self)
+            job = self.start(recorder, "calls", "-p", work.pid)
+            work.do("children", 7, 1)
+            recorder.end()
+            calls = {row["name"]: row["calls"] for row in self.row(recorder, job, "job_syscalls", "job")}
+        self.assertEqual(calls["wait4"], 7)
+
     @heap.needs_root
     def test_a_cgroup_is_a_job(self):
         with test_cgroups.Cgroup(test_cgroups.trees()) as group, Recorder(self, "-i", "500ms") as recorder:
@@ -351,6 +361,49 @@ class Jobs(Case):
                       ("file_deleted", "sub/new")):
             self.assertIn(event, files)
         self.assertNotIn(("file_created", "old"), files)
+
+    def test_a_directory_that_is_renamed_has_its_new_path(self):
+        watched = pathlib.Path(self.path("watched"))
+        (watched / "old" / "deep").mkdir(parents=True)
+        (watched / "gone").mkdir()
+        elsewhere = pathlib.Path(self.path("elsewhere"))
+        with Recorder(self, "-i", "1s") as recorder:
+            work = Work(self)
+            job = self.start(recorder, "files", "-p", work.pid, "--watch", watched)
+            (watched / "old").rename(watched / "new")
+            (watched / "gone").rename(elsewhere)
+            (watched / "mark").write_text("1")
+            support.wait_until(lambda: "file_created" in self.kinds(recorder, job))
+            (watched / "new" / "deep" / "file").write_text("2")
+            (elsewhere / "private").write_text("3")
+            self.end(recorder, job)
+            files = [event["details"] for event in self.events(recorder, job) if event["kind"] == "file_created"]
+        self.assertEqual(sorted(files), ["mark", "new/deep/file"])
+
+    def test_a_directory_that_is_gone_when_a_recorder_takes_up_the_job_is_said(self):
+        watched = pathlib.Path(self.path("watched"))
+        watched.mkdir()
+        with Recorder(self, "-i", "200ms") as recorder:
+            work = Work(self)
+            job = self.start(recorder, "files", "-p", work.pid, "--watch", watched)
+            recorder.end()
+            watched.rmdir()
+        with Recorder(self, "-i", "200ms", store=recorder.store) as recorder:
+            recorder.next_tick(2)
+            self.end(recorder, job)
+            self.assertIn(f"cannot watch {watched}", self.job(recorder, job)["absent"])
+
+    def test_a_part_of_the_jobs_is_kept_for_root(self):
+        with Recorder(self, "-i", "1h") as recorder:
+            os.chmod(recorder.socket, 0o666)
+            os.chmod(os.path.dirname(recorder.socket), 0o755)
+            answers = []
+            for uid in range(40000, 40009):
+                work = Work(self, user=uid)
+                answers += [recorder.reply("job_start", uid=uid, name=f"j{i}", pid=work.pid) for i in range(33)]
+            taken = [answer for answer in answers if "error" not in answer]
+            self.assertEqual(len(taken), 240)
+            self.assertTrue(self.start(recorder, "root", "-p", Work(self).pid))
 
     @heap.needs_root
     @unittest.skipUnless(heap.built("silent_mount"), "needs a compiler")

@@ -193,6 +193,13 @@ class Strace(TestCase):
             self.assertEqual(rows(recorder.store, "SELECT value FROM meta WHERE key='untraced_processes'"),
                              [("1",)])
 
+    def test_a_process_that_was_refused_has_no_empty_list(self):
+        with Caller() as caller, Trace(caller.pid), self.recorder(caller.pid) as recorder:
+            recorder.next_tick(3)
+            [process] = [row for row in recorder.ask("latest")["processes"] if row["pid"] == caller.pid]
+            self.assertNotIn("syscalls", process)
+            self.assertEqual(process["syscalls_absent"], "another program traces it")
+
     def test_without_strace_recording_goes_on(self):
         with Caller() as caller:
             recorder = self.recorder(caller.pid)

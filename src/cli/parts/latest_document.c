@@ -9,12 +9,14 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "cli/args/store_args.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"
 #include "record/socket/client.h"
 #include "record/record_paths.h"
 #include "render/record/record_json.h"
+#include "store/history/history_activity.h"
 
 int latest_from_recorder(const char *socket, char **ret, struct error *error)
 {
@@ -109,6 +111,7 @@ static int write_document(struct json *json, struct history *history, struct err
 	CLEANUP(newest_clear) struct newest newest = { 0 };
 	const struct history_span all = { 0, UINT64_MAX };
 	const struct anomaly_query open = { .span = all, .open_only = true };
+	CLEANUP(free_pointer) char *lacks_gpu = history_meta(history, "gpu");
 	int status = read_newest(history, &newest, error);
 	struct history_span then;
 
@@ -124,6 +127,8 @@ static int write_document(struct json *json, struct history *history, struct err
 	if (status >= 0)
 		status = history_anomalies(history, &open, write_anomaly, json, error);
 	json_end_array(json);
+	if (lacks_gpu && lacks_gpu[0])
+		json_member_string(json, "gpu_absent", lacks_gpu);
 	json_end_object(json);
 	return status < 0 ? status : 0;
 }
@@ -138,7 +143,7 @@ int latest_from_store(const struct store_args *args, char **ret, struct error *e
 
 	if (status < 0)
 		return status;
-	out = open_memstream(ret, &length);
+	out = memory_stream_open(ret, &length);
 	if (!out)
 		return error_set(error, -ENOMEM, "out of memory");
 	json = json_writer(out);

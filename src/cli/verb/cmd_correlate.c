@@ -12,7 +12,9 @@
 #include "base/json.h"
 #include "cli/args/store_args.h"
 #include "cli/command.h"
+#include "cli/parts/job/outcome_jobs.h"
 #include "record/job/past_jobs.h"
+#include "record/job/pattern_search.h"
 #include "render/outcome/outcome_view.h"
 #include "render/page.h"
 #include "render/table/table.h"
@@ -23,10 +25,12 @@
 static struct {
 	struct store_args store;
 	struct view_args view;
+	const char *socket;
 } args;
 
 static const struct option options[] = {
 	STORE_OPTION(args.store),
+	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "the recorder's socket", NULL },
 	SINCE_OPTION(args.store, "jobs of the last TIME of the recording (default: 7d)"),
 	LIMIT_OPTION(args.view, "show N groups that are no finding, 0 for all (default: 10)"),
 	FORMAT_OPTION(args.view, "text|json|csv"),
@@ -54,6 +58,8 @@ static int print(const struct correlation *correlation, const char *name)
 		correlation_json(&json, correlation, name);
 		return 0;
 	case FORMAT_CSV:
+		if (correlation->no_syscalls)
+			fprintf(stderr, "no groups by system call: %s\n", correlation->no_syscalls);
 		outcome_group_columns(&table);
 		table_stream_csv(&table, stdout);
 		for (size_t i = 0; i < correlation->groups.count; i++)
@@ -67,17 +73,13 @@ static int print(const struct correlation *correlation, const char *name)
 
 int verb_correlate(char **words, int count, struct error *error)
 {
-	CLEANUP(history_close_pointer) struct history *history = NULL;
 	CLEANUP(past_jobs_clear) struct past_jobs past = { 0 };
 	CLEANUP(correlation_clear) struct correlation correlation = { 0 };
 	const char *name = count ? words[0] : NULL;
 	struct job_query query = { .name = name };
-	int status = store_args_open(&args.store, &history, error);
+	int status = outcome_jobs_read(&args.store, args.socket, CORRELATE_SPAN_NS, &query, &past,
+				       error);
 
-	if (status == 0)
-		query.span = store_args_span(&args.store, history, CORRELATE_SPAN_NS);
-	if (status == 0)
-		status = past_jobs_read(history, &query, &past, error);
 	if (status < 0)
 		return status;
 	if (name && past.jobs.count == 0)
@@ -85,6 +87,9 @@ int verb_correlate(char **words, int count, struct error *error)
 				 "no job called '%s' in that time: `taskscope jobs` lists them",
 				 name);
 	status = correlate(past.jobs.data, past.jobs.count, &correlation);
+	if (past.lacks_calls)
+		correlation.no_syscalls = "a recorder does not tell the calls of jobs through its "
+					  "socket; who may read its file can use --store";
 	if (status == 0)
 		status = print(&correlation, name);
 	return status < 0 ? error_set(error, status, "out of memory") : EXIT_DONE;

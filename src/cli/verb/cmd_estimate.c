@@ -12,6 +12,7 @@
 #include "cli/args/store_args.h"
 #include "cli/command.h"
 #include "cli/parts/job/machine_room.h"
+#include "cli/parts/job/outcome_jobs.h"
 #include "record/job/past_jobs.h"
 #include "render/outcome/outcome_view.h"
 #include "render/page.h"
@@ -22,6 +23,7 @@
 static struct {
 	struct store_args store;
 	struct view_args view;
+	const char *socket;
 	bool fits;
 } args;
 
@@ -29,6 +31,7 @@ static const struct option options[] = {
 	{ 0, "fits", OPTION_FLAG, &args.fits, NULL,
 	  "say whether it fits on this machine now; exit 1 when it does not", NULL },
 	STORE_OPTION(args.store),
+	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "the recorder's socket", NULL },
 	SINCE_OPTION(args.store, "from runs of the last TIME of the recording (default: all)"),
 	FORMAT_OPTION(args.view, "text|json"),
 	{ 0 },
@@ -36,15 +39,10 @@ static const struct option options[] = {
 
 static int read_estimate(const char *name, struct estimate *ret, struct error *error)
 {
-	CLEANUP(history_close_pointer) struct history *history = NULL;
 	CLEANUP(past_jobs_clear) struct past_jobs past = { 0 };
 	struct job_query query = { .name = name };
-	int status = store_args_open(&args.store, &history, error);
+	int status = outcome_jobs_read(&args.store, args.socket, 0, &query, &past, error);
 
-	if (status == 0)
-		query.span = store_args_span(&args.store, history, 0);
-	if (status == 0)
-		status = past_jobs_read(history, &query, &past, error);
 	if (status < 0)
 		return status;
 	if (past.jobs.count == 0)

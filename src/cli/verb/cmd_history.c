@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/args/store_args.h"
 #include "metric/metric.h"
@@ -22,6 +23,7 @@
 #include "render/record/record_table.h"
 #include "render/table/table.h"
 #include "store/history/calls/history_calls.h"
+#include "store/history/history_activity.h"
 
 #define DEFAULT_AGE_NS (3600 * NS_PER_SECOND)
 #define VALUES_MOST 16
@@ -165,6 +167,33 @@ static void show_samples(struct shown *shown, const struct kept_samples *kept)
 	}
 }
 
+/* An empty column of a GPU has its reason in the store. */
+static void say_gpu_absence(struct history *history, const struct shown *shown,
+			    const struct kept_samples *kept)
+{
+	CLEANUP(free_pointer) char *lacks = history_meta(history, "gpu");
+	const char *why =
+		lacks ? "none in that time" : "they are there with `taskscope record --gpu`";
+	CLEANUP(text_free) struct text words = { 0 };
+	bool is_asked = false, is_known = false;
+
+	for (size_t i = 0; i < shown->columns.count; i++) {
+		enum host_value value = shown->columns.values[i];
+
+		if (strncmp(host_values[value].name, "gpu_", 4) != 0)
+			continue;
+		is_asked = true;
+		for (size_t k = 0; k < kept->samples.count; k++)
+			is_known |= host_sample_has(&kept->samples.data[k], value);
+	}
+	if (!is_asked || is_known)
+		return;
+	if (lacks && lacks[0])
+		why = lacks;
+	text_append_escaped(&words, why, strlen(why));
+	fprintf(stderr, "taskscope: no figures of GPUs: %s\n", text_string(&words));
+}
+
 static int show_host(struct history *history, struct shown *shown, struct error *error)
 {
 	CLEANUP(kept_samples_free) struct kept_samples kept = { 0 };
@@ -183,7 +212,10 @@ static int show_host(struct history *history, struct shown *shown, struct error 
 		       shown->columns.has_scope);
 	row_output_begin(&shown->output, "samples");
 	show_samples(shown, &kept);
-	return row_output_end(&shown->output, "no samples of that time", error);
+	status = row_output_end(&shown->output, "no samples of that time", error);
+	if (status == 0)
+		say_gpu_absence(history, shown, &kept);
+	return status;
 }
 
 static void point_columns(struct table *table, enum metric_id id)
@@ -338,11 +370,12 @@ static int show_calls(struct history *history, struct shown *shown, struct error
 	if (shown->output.format == FORMAT_JSON)
 		table_stream_json(shown->output.table, shown->output.json);
 	status = history_calls(history, &query, show_call, shown, error);
-	return status < 0 ? status :
-			    row_output_end(&shown->output,
-					   "no system calls of that time: they are there after a minute "
-					   "of `taskscope record --syscalls`",
-					   error);
+	return status < 0 ?
+		       status :
+		       row_output_end(&shown->output,
+				      "no system calls of that time: they are there after a minute "
+				      "of `taskscope record --syscalls`",
+				      error);
 }
 
 int verb_history(char **words, int count, struct error *error)

@@ -186,6 +186,16 @@ static void print_least(FILE *out, const json_t *processes)
 			least, count);
 }
 
+static void print_gpu_absence(FILE *out, const char *reason)
+{
+	CLEANUP(text_free) struct text words = { 0 };
+
+	if (!reason)
+		return;
+	text_append_escaped(&words, reason, strlen(reason));
+	fprintf(out, "No figures of GPUs: %s.\n", text_string(&words));
+}
+
 static void release(json_t **value)
 {
 	json_decref(*value);
@@ -216,6 +226,7 @@ static int show(const char *document, struct error *error)
 	if (status == 0)
 		status = table_print(&table, &page.terminal, page.out);
 	print_least(page.out, processes);
+	print_gpu_absence(page.out, json_string_value(json_object_get(root, "gpu_absent")));
 	if (page_close(&page) < 0 || status < 0)
 		return error_set(error, -ENOMEM, "out of memory");
 	return 0;

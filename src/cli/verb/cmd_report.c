@@ -36,7 +36,7 @@ static struct {
 	struct view_args view;
 	struct store_args store;
 	struct option_list outputs;
-	const char *step;
+	const char *socket, *step;
 	bool latest;
 } args;
 
@@ -44,6 +44,7 @@ static const struct option options[] = {
 	{ 0, "latest", OPTION_FLAG, &args.latest, NULL, "the newest job, instead of a name", NULL },
 	{ 0, "step", OPTION_TEXT, &args.step, "K", "only that step of the job", NULL },
 	STORE_OPTION(args.store),
+	{ 0, "socket", OPTION_TEXT, &args.socket, "FILE", "the recorder's socket", NULL },
 	FORMAT_OPTION(args.view, "text|json|html"),
 	LIMIT_OPTION(args.view, "show N rows of each table, 0 for all (default: 8)"),
 	VERBOSE_OPTION(args.view, REPORT_VERBOSE_HELP),
@@ -146,12 +147,12 @@ static int report_job(const char *word, struct error *error)
 	CLEANUP(job_report_clear) struct job_report report = { 0 };
 	CLEANUP(run_free_pointer) struct run *run = NULL;
 	bool is_text = view_format(&args.view) == FORMAT_TEXT;
-	int status = report_job_read(&args.store, word, args.step, &history, &report, error);
+	int status = report_job_read(&args.store, args.socket, word, args.step, &history, &report, error);
 
 	if (status == 0 && !args.outputs.count)
 		status = print_job(&report, error);
 	if (status < 0 ||
-	    (!args.outputs.count && !(args.view.verbose && is_text && report.has_run)))
+	    (!args.outputs.count && !(args.view.verbose && is_text && report.has_run && history)))
 		return status;
 	status = report_job_run(history, &report, &run, error);
 	if (status == 0 && !args.outputs.count)
@@ -188,8 +189,10 @@ const struct command command_report = {
 		"Shows one job of a recording: its outcome, what it used, its steps, system calls,\n"
 		"signals, anomalies and files. A word is the name of a job, of which the newest is\n"
 		"shown, or the number of one, #12. One with a / or the ending of a file is a file.\n"
-		"A section without data says so. The whole run, which `run --job` keeps as long as\n"
-		"there is room, is shown below with -v, and written with -o or --format html.\n"
+		"Root's recorder answers for its store, which root alone can read, with jobs of\n"
+		"yours. A section without data says so. The whole run, which `run --job` keeps as\n"
+		"long as there is room, is shown below with -v, and written with -o or --format\n"
+		"html.\n"
 		"\n"
 		"Of a file, which run and attach write with -o, a .tscope or .jsonl file, or with -\n"
 		"either from standard input, it prints the same report as they did, the longer one\n"

@@ -74,12 +74,18 @@ char *job_gaps_words(const struct job_tracker *tracker, const struct book_job *j
 		add_count(&text, gaps->unseen_ends,
 			  "processes ended unseen, and what they used last is missing");
 	add_count(&text, gaps->unread, "processes could not be read when it began or ended");
+	add_count(&text, gaps->late,
+		  "readings of processes at marks are those of the last tick: there were too many "
+		  "to read them at once");
 	if (gaps->away_ns)
 		text_format(
 			&text,
 			"%sno recorder ran for %.1f s of it: what living processes used then, and "
 			"processes that ended then, are missing",
 			text.length ? "; " : "", (double)gaps->away_ns / 1e9);
+	if (job->unwatched)
+		text_format(&text, "%sevents of files end where a recorder began again, which %s",
+			    text.length ? "; " : "", job->unwatched);
 	add_count(&text, gaps->lent,
 		  "processes were part of another job for a while, and count there");
 	return text.length && !text.failed ? strdup(text_string(&text)) : NULL;

@@ -5,6 +5,7 @@
 #ifndef RECORD_JOB_LIST_H
 #define RECORD_JOB_LIST_H
 
+#include "model/record/job/job_report.h"
 #include "render/record/job_view.h"
 #include "store/history/job/history_jobs.h"
 
@@ -26,5 +27,9 @@ int job_list(struct history *history, const struct job_scene *scene, const struc
 /* Those that a recorder answered with, as JSON. */
 int job_list_read(const char *document, size_t length, job_row_sink *sink, void *context,
 		  struct error *error);
+
+/* The report that a recorder answered with, as JSON.  *ret is to be cleared in all cases. */
+int job_report_read(const char *document, size_t length, struct job_report *ret,
+		    struct error *error);
 
 #endif

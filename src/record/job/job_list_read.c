@@ -3,63 +3,73 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "record/job/job_list.h"
+#include "record/job/job_json.h"
 #include "store/json_parse.h"
 
-static uint64_t number_of(const json_t *object, const char *key)
+uint64_t job_json_number(const json_t *object, const char *key)
 {
 	json_int_t number = json_integer_value(json_object_get(object, key));
 
 	return number > 0 ? (uint64_t)number : 0;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+const char *job_json_text(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-static void read_figures(const json_t *object, struct job *ret)
+enum job_outcome job_json_outcome(const json_t *object)
 {
-	const char *memory = text_of(object, "memory");
+	const char *outcome = job_json_text(object, "outcome");
+	int found = outcome ? job_outcome_find(outcome) : -1;
+
+	if (outcome && strcmp(outcome, job_outcome_names[JOB_RUNNING]) == 0)
+		return JOB_RUNNING;
+	return found < 0 ? JOB_UNKNOWN : (enum job_outcome)found;
+}
+
+void job_json_figures(const json_t *object, struct job_figures *figures,
+		      enum job_memory *ret_memory)
+{
+	const char *memory = job_json_text(object, "memory");
 
 	for (int i = 0; i < JOB_VALUE_COUNT; i++) {
 		const json_t *number = json_object_get(object, job_values[i].name);
 
 		if (json_is_number(number))
-			job_set(&ret->figures, (enum job_value)i, json_number_value(number));
+			job_set(figures, (enum job_value)i, json_number_value(number));
 	}
 	for (int i = 0; memory && i < JOB_MEMORY_COUNT; i++)
 		if (strcmp(memory, job_memory_names[i]) == 0)
-			ret->memory = (enum job_memory)i;
+			*ret_memory = (enum job_memory)i;
 }
 
-static int give(const json_t *object, job_row_sink *sink, void *context)
+int job_json_give(const json_t *object, job_row_sink *sink, void *context)
 {
-	const char *name = text_of(object, "name"), *outcome = text_of(object, "outcome");
-	int32_t pid = (int32_t)number_of(object, "pid");
-	int found = outcome ? job_outcome_find(outcome) : -1;
+	const char *name = job_json_text(object, "name");
+	int32_t pid = (int32_t)job_json_number(object, "pid");
 	struct job job = {
-		.id = number_of(object, "id"),
+		.id = job_json_number(object, "id"),
 		.name = name ? name : "?",
-		.begin_unix_ns = number_of(object, "begin_ns"),
-		.end_unix_ns = number_of(object, "end_ns"),
-		.duration_ns = number_of(object, "duration_ns"),
-		.boot_id = text_of(object, "boot_id"),
-		.outcome = found < 0 ? JOB_UNKNOWN : (enum job_outcome)found,
+		.begin_unix_ns = job_json_number(object, "begin_ns"),
+		.end_unix_ns = job_json_number(object, "end_ns"),
+		.duration_ns = job_json_number(object, "duration_ns"),
+		.boot_id = job_json_text(object, "boot_id"),
+		.outcome = job_json_outcome(object),
 		.has_status = json_object_get(object, "exit_status"),
-		.status = (int)(number_of(object, "exit_status") & 0xff) << 8,
-		.root = { pid, pid, number_of(object, "start_time_ns") },
-		.cgroup = text_of(object, "cgroup"),
-		.cmd = text_of(object, "cmd"),
-		.watched = text_of(object, "watched"),
-		.uid = (uint32_t)number_of(object, "uid"),
-		.steps = number_of(object, "steps"),
-		.absent = text_of(object, "absent"),
-		.details = text_of(object, "details"),
+		.status = (int)(job_json_number(object, "exit_status") & 0xff) << 8,
+		.root = { pid, pid, job_json_number(object, "start_time_ns") },
+		.cgroup = job_json_text(object, "cgroup"),
+		.cmd = job_json_text(object, "cmd"),
+		.watched = job_json_text(object, "watched"),
+		.uid = (uint32_t)job_json_number(object, "uid"),
+		.steps = job_json_number(object, "steps"),
+		.absent = job_json_text(object, "absent"),
+		.details = job_json_text(object, "details"),
 	};
-	const struct job_row row = { &job, job.duration_ns, text_of(object, "step") };
+	const struct job_row row = { &job, job.duration_ns, job_json_text(object, "step") };
 
-	read_figures(object, &job);
+	job_json_figures(object, &job.figures, &job.memory);
 	return sink(context, &row);
 }
 
@@ -79,7 +89,7 @@ int job_list_read(const char *document, size_t length, job_row_sink *sink, void 
 	json_array_foreach(jobs, i, object)
 	{
 		if (status == 0)
-			status = give(object, sink, context);
+			status = job_json_give(object, sink, context);
 	}
 	json_decref(root);
 	return status;

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <xxhash.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/kernel_names.h"
+#include "base/memory_stream.h"
 #include "base/text.h"
 #include "model/record/anomaly.h"
 #include "model/record/life_event.h"
@@ -22,6 +24,7 @@
 
 /* To look for one takes a query; events may come in thousands. */
 #define HOTSPOT_PAUSE_NS (100 * NS_PER_MS)
+#define PATTERNS_MOST 256 /* of a job */
 
 /* How many of a job are kept; marks have limits of their own. */
 static const uint32_t limits[JOB_EVENT_KIND_COUNT] = {
@@ -52,7 +55,7 @@ static char *context_json(struct job_tracker *tracker, const struct task_key *ta
 	};
 	char *text = NULL;
 	size_t length = 0;
-	FILE *out = open_memstream(&text, &length);
+	FILE *out = memory_stream_open(&text, &length);
 	struct json json = json_line_writer(out);
 
 	if (!out)
@@ -171,8 +174,19 @@ void job_tracker_name_anomaly(const struct job_tracker *tracker, struct anomaly 
 		snprintf(anomaly->job, sizeof(anomaly->job), "%s", named->job);
 }
 
+/* A job is counted once in each of its patterns. */
+static bool is_first(struct book_job *job, const char *pattern)
+{
+	uint64_t hash = XXH3_64bits(pattern, strlen(pattern));
+
+	for (size_t i = 0; i < job->patterns.count; i++)
+		if (job->patterns.data[i] == hash)
+			return false;
+	return job->patterns.count < PATTERNS_MOST && array_append(&job->patterns, hash) == 0;
+}
+
 /* The same rule in the same program of a job of that name is the same pattern. */
-static void keep_pattern(struct job_tracker *tracker, const struct book_job *job,
+static void keep_pattern(struct job_tracker *tracker, struct book_job *job,
 			 const struct anomaly *anomaly)
 {
 	CLEANUP(text_free) struct text name = { 0 }, details = { 0 };
@@ -180,7 +194,7 @@ static void keep_pattern(struct job_tracker *tracker, const struct book_job *job
 	struct pattern pattern = {
 		.unix_ns = anomaly->begin_unix_ns,
 		.kind = PATTERN_ANOMALY,
-		.jobs = 1,
+		.adds = true,
 	};
 	struct error error = { 0 };
 
@@ -190,6 +204,7 @@ static void keep_pattern(struct job_tracker *tracker, const struct book_job *job
 		    job->row.id, anomaly_rules[anomaly->rule].name,
 		    severity_names[anomaly->severity]);
 	pattern.name = text_string(&name);
+	pattern.jobs = is_first(job, pattern.name);
 	pattern.details = text_string(&details);
 	recorder_judge(recorder, &recorder->store_fault,
 		       history_put_pattern(recorder->history, &pattern, &error), &error,

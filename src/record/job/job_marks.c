@@ -20,6 +20,8 @@
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "record/socket/server_request.h"
+#include "render/outcome/job_report_view.h"
+#include "store/history/job/history_job_report.h"
 #include "store/snapshot_file.h"
 
 /* A mark that is being taken. */
@@ -262,4 +264,33 @@ int job_marks_list(void *context, const struct server_client *client,
 	json_end_array(&answering.json);
 	json_end_object(&answering.json);
 	return status;
+}
+
+int job_marks_report(void *context, const struct server_client *client,
+		     const struct server_request *request, FILE *out, struct error *error)
+{
+	CLEANUP(job_report_clear) struct job_report report = { 0 };
+	struct recorder *recorder = context;
+	int64_t id = server_request_number(request, "id");
+	const struct job_query query = {
+		.span = { 0, UINT64_MAX },
+		.id = id > 0 ? (uint64_t)id : 0,
+		.name = server_request_text(request, "name"),
+		.has_uid = !client->sees_all,
+		.uid = client->uid,
+	};
+	struct json json = json_writer(out);
+	struct job_scene scene;
+	int status = history_job_report(recorder->history, &query,
+					server_request_text(request, "step"), &report, error);
+
+	if (status < 0)
+		return status;
+	job_scene_look(&scene, recorder->host);
+	job_subject_judge(&scene, &report.job);
+	report.duration_ns = job_duration_ns(&report.job, &scene.now);
+	json.one_line = true;
+	json.exact = true;
+	job_report_json(&json, &report);
+	return 0;
 }

@@ -21,5 +21,8 @@ int job_marks_end(void *recorder, const struct server_client *client,
 /* The jobs, newest first: `limit`, `from_ns`, `running`.  Command lines are for their owners. */
 int job_marks_list(void *recorder, const struct server_client *client,
 		   const struct server_request *request, FILE *out, struct error *error);
+/* All about one job of the client, or for root of anybody: `id`, or `name`, else the newest; `step`. */
+int job_marks_report(void *recorder, const struct server_client *client,
+		     const struct server_request *request, FILE *out, struct error *error);
 
 #endif

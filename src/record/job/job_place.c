@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "record/job/job_store.h"
@@ -50,7 +51,7 @@ static int ask(struct job_place *place, struct client *client, const struct job_
 	CLEANUP(free_pointer) char *parameters = NULL;
 	CLEANUP(close_fd) int file = make_file(mark);
 	size_t length = 0;
-	FILE *out = open_memstream(&parameters, &length);
+	FILE *out = memory_stream_open(&parameters, &length);
 	const char *answer = NULL;
 	struct json json;
 	int status;
@@ -186,6 +187,21 @@ int job_place_ask(const char *socket, const char *method, const char *parameters
 	return socket && status == -ENOENT ?
 		       error_set(error, status, "no recorder listens at '%s'", socket) :
 		       status;
+}
+
+int job_place_ask_root(const char *socket, const char *method, const char *parameters, char **ret,
+		       struct error *error)
+{
+	CLEANUP(client_close) struct client own = { .fd = -1 };
+	struct error ignored = { 0 };
+	char path[PATH_MAX];
+
+	if (socket)
+		return job_place_ask(socket, method, parameters, ret, error);
+	if (find_socket(0, path) == 0 && client_open(&own, path, &ignored) == 0)
+		return -ENOENT;
+	return find_socket(1, path) == 0 ? ask_plainly(path, method, parameters, ret, error) :
+					   -ENOENT;
 }
 
 static int mark_anywhere(struct job_place *place, struct job_mark *mark, struct job_marked *ret,

@@ -128,7 +128,7 @@ static int take_parts(struct resumption *resumption, struct error *error)
 {
 	struct job_tracker *tracker = resumption->tracker;
 	struct book_job *job = resumption->job;
-	struct error ignored = { 0 };
+	struct error unwatched = { 0 };
 	struct job_cgroup cgroup;
 	int status = history_job_steps(tracker->recorder->history, job->row.id, take_step,
 				       resumption, error);
@@ -145,8 +145,10 @@ static int take_parts(struct resumption *resumption, struct error *error)
 		job->has_cgroup_peak = cgroup.has_peak;
 		job->cgroup_peak_before = cgroup.peak_bytes;
 	}
-	if (job->row.watched)
-		(void)job_watches_add(&tracker->watches, job, &ignored);
+	if (job->row.watched && job_watches_add(&tracker->watches, job, &unwatched) < 0) {
+		job->unwatched = strdup(unwatched.message);
+		job->has_changed = true;
+	}
 	return 0;
 }
 

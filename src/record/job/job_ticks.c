@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/memory_stream.h"
 #include "model/record/host_sample.h"
 #include "model/record/life_event.h"
 #include "model/record/process_totals.h"
@@ -193,7 +194,7 @@ static char *progress_json(const struct job_tracker *tracker)
 
 	if (!tracker->book.jobs.count)
 		return NULL;
-	out = open_memstream(&text, &length);
+	out = memory_stream_open(&text, &length);
 	if (!out)
 		return NULL;
 	json = json_line_writer(out);
@@ -226,6 +227,7 @@ void job_tracker_take_tick(struct job_tracker *tracker, struct host_sample *samp
 	bool finds_new = !tracker->recorder->life || tracker->has_lost;
 	struct job_instant now = job_reader_now(&tracker->reader);
 
+	job_reader_begin(&tracker->reader);
 	tracker->has_lost = false;
 	for (size_t i = 0; i < tracker->book.jobs.count; i++)
 		take_cgroup(tracker, tracker->book.jobs.data[i]);
@@ -325,13 +327,23 @@ int job_tracker_keep(struct job_tracker *tracker, struct error *error)
 	return status;
 }
 
+uint64_t job_tracker_lost_calls(const struct job_tracker *tracker)
+{
+	return tracker ? tracker->calls.lost : 0;
+}
+
 void job_tracker_finish(struct job_tracker *tracker)
 {
 	struct error error = { 0 };
+	int status = 0;
 
 	if (!tracker)
 		return;
 	job_watches_flush(&tracker->watches);
-	for (size_t i = 0; i < tracker->book.jobs.count; i++)
-		(void)job_write(tracker, tracker->book.jobs.data[i], &error);
+	for (size_t i = 0; i < tracker->book.jobs.count && status == 0; i++)
+		status = job_write(tracker, tracker->book.jobs.data[i], &error);
+	if (status == 0)
+		status = job_calls_keep(&tracker->calls, tracker->recorder, &tracker->book, &error);
+	recorder_judge(tracker->recorder, &tracker->recorder->store_fault, status, &error,
+		       "the store can be written");
 }

@@ -14,9 +14,6 @@
 #include "store/history/job/history_jobs.h"
 #include "trace/life/lifecycle.h"
 
-/* So many processes are read when a job ends; the others as of the last tick. */
-#define READ_MOST 1024
-
 int job_tracker_open(struct recorder *recorder, struct job_tracker **ret, struct error *error)
 {
 	struct job_tracker *tracker = calloc(1, sizeof(*tracker));
@@ -54,6 +51,7 @@ static struct job_instant drain(struct job_tracker *tracker)
 {
 	if (tracker->recorder->life)
 		recorder_drain(tracker->recorder);
+	job_reader_begin(&tracker->reader);
 	return job_reader_now(&tracker->reader);
 }
 
@@ -69,14 +67,14 @@ static size_t count_steps(const struct job_tracker *tracker, uint32_t uid)
 
 static int check_room(const struct job_tracker *tracker, uint32_t uid, struct error *error)
 {
-	size_t own = 0;
+	size_t own = 0, most = uid ? JOBS_MOST - JOBS_KEPT_FOR_ROOT : JOBS_MOST;
 
 	for (size_t i = 0; i < tracker->book.jobs.count; i++)
 		own += tracker->book.jobs.data[i]->row.uid == uid;
-	if (tracker->book.jobs.count >= JOBS_MOST)
-		return error_set(error, -E2BIG, "%d jobs run already: end some of them first",
-				 JOBS_MOST);
-	if (own >= JOBS_OF_USER)
+	if (tracker->book.jobs.count >= most)
+		return error_set(error, -E2BIG, "%zu jobs run already: end some of them first",
+				 tracker->book.jobs.count);
+	if (uid && own >= JOBS_OF_USER)
 		return error_set(error, -E2BIG,
 				 "%d jobs of this user run already: end some of them first",
 				 JOBS_OF_USER);
@@ -96,29 +94,34 @@ static int check_scope(const struct job_tracker *tracker, const struct task_key 
 			 root->pid);
 }
 
-/* What it used so far counts for what it belonged to. */
-static bool join_living(struct job_tracker *tracker, struct book_job *job, struct book_step *step,
+/* What it used so far counts for what it belonged to; without the time to read it, all until the next tick. */
+static void join_living(struct job_tracker *tracker, struct book_job *job, struct book_step *step,
 			const struct task_key *key)
 {
 	struct book_member *old = job_book_member(&tracker->book, key);
-	struct job_use use;
+	bool is_late = !job_reader_has_time(&tracker->reader);
+	struct job_use use = { 0 };
 
-	if (!job_read_process(&tracker->reader, key, &use)) {
+	if (!is_late && !job_read_process(&tracker->reader, key, &use)) {
 		job->gaps.unread++;
-		return false;
+		return;
 	}
-	if (old)
+	job->gaps.late += is_late;
+	if (old && !is_late)
 		job_book_read(old, &use);
-	return job_book_join(&tracker->book, job, step, key, &use, JOIN_LIVING);
+	job_book_join(&tracker->book, job, step, key, &use, JOIN_LIVING);
 }
 
 static void take_children(struct job_tracker *tracker, struct book_job *job,
 			  const struct task_key *root)
 {
+	const struct snapshot *last = tracker->recorder->last.snapshot;
 	struct job_family family = { 0 };
+	int status = job_list_family(&tracker->reader, root, &family);
 
-	if (job_list_family(&tracker->reader, root, &family) < 0)
-		job->gaps.unread++;
+	if (status == -ETIME && last)
+		status = job_family_at(last, root, &family);
+	job->gaps.unread += status < 0;
 	for (size_t i = 0; i < family.list.count; i++)
 		join_living(tracker, job, NULL, &family.list.data[i]);
 	array_free(&family.list);
@@ -212,16 +215,17 @@ static struct book_job *find_running(struct job_tracker *tracker, uint64_t id, s
 }
 
 /* Processes that work for whatever step runs: what they used so far counts for the one before. */
-static void settle_steps(struct job_tracker *tracker, const struct book_job *job)
+static void settle_steps(struct job_tracker *tracker, struct book_job *job)
 {
-	for (size_t i = 0, read = 0; i < tracker->book.members.count && read < READ_MOST; i++) {
+	for (size_t i = 0; i < tracker->book.members.count; i++) {
 		struct book_member *member = tracker->book.members.data[i];
 		struct job_use use;
 
 		if (member->job != job || member->step)
 			continue;
-		read++;
-		if (job_read_process(&tracker->reader, &member->key, &use))
+		if (!job_reader_has_time(&tracker->reader))
+			job->gaps.late++;
+		else if (job_read_process(&tracker->reader, &member->key, &use))
 			job_book_read(member, &use);
 	}
 }
@@ -289,8 +293,6 @@ int job_tracker_end_step(struct job_tracker *tracker, uint64_t id, const char *n
 static void read_members(struct job_tracker *tracker, struct book_job *job,
 			 const struct job_instant *now)
 {
-	size_t read = 0;
-
 	job_book_begin_rss(job);
 	for (size_t i = 0; i < tracker->book.members.count; i++) {
 		struct book_member *member = tracker->book.members.data[i];
@@ -299,8 +301,8 @@ static void read_members(struct job_tracker *tracker, struct book_job *job,
 		if (member->job != job)
 			continue;
 		job_calls_note(&tracker->calls, tracker->recorder, member);
-		if (read++ >= READ_MOST)
-			job->gaps.unread++;
+		if (!job_reader_has_time(&tracker->reader))
+			job->gaps.late++;
 		else if (job_read_process(&tracker->reader, &member->key, &use)) {
 			job_book_read(member, &use);
 			if (use.has_rss)

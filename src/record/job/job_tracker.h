@@ -36,7 +36,8 @@ struct recorder;
 
 /* More than so many at once are refused. */
 #define JOBS_MOST 256
-#define JOBS_OF_USER 64
+#define JOBS_OF_USER 32
+#define JOBS_KEPT_FOR_ROOT 16
 /* Steps of the running jobs of one user. */
 #define JOB_STEPS_OF_USER 4096
 /* Longer names are refused. */
@@ -107,6 +108,8 @@ int job_tracker_keep(struct job_tracker *tracker, struct error *error);
 /* Fills in the job of an anomaly; one that opens becomes an event and a pattern of its job. */
 void job_tracker_take_anomaly(struct job_tracker *tracker, bool opens, struct anomaly *anomaly);
 void job_tracker_name_anomaly(const struct job_tracker *tracker, struct anomaly *anomaly);
+/* Processes whose last system calls are in no job's table.  A NULL tracker has none. */
+uint64_t job_tracker_lost_calls(const struct job_tracker *tracker);
 /* The recorder ends; its jobs go on without it. */
 void job_tracker_finish(struct job_tracker *tracker);
 

@@ -2,16 +2,17 @@
 #include "record/job/past_jobs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/collection/dictionary.h"
 #include "base/error.h"
-#include "base/json.h"
-#include "base/text.h"
-#include "render/outcome/outcome_view.h"
+#include "record/job/job_list.h"
+#include "record/job/job_place.h"
 #include "store/history/job/history_jobs.h"
 
 void past_jobs_clear(struct past_jobs *past)
@@ -69,63 +70,55 @@ static int take_hotspot(void *context, const struct job_hotspot *hotspot)
 	return job->syscall ? 0 : -ENOMEM;
 }
 
-int past_jobs_read(struct history *history, const struct job_query *query, struct past_jobs *ret,
+int past_jobs_read(struct history *history, const struct job_query *query, struct past_jobs *past,
 		   struct error *error)
 {
-	struct hotspot_walk walk = { ret, 0 };
+	struct hotspot_walk walk = { past, past->jobs.count };
 	int status;
 
-	*ret = (struct past_jobs){ .texts = dictionary_new() };
-	status = ret->texts ? history_jobs(history, query, take_job, ret, error) : -ENOMEM;
-	if (status == 0 && ret->ids.count)
-		status = history_job_hotspots(history, ret->ids.data[ret->ids.count - 1],
-					      take_hotspot, &walk, error);
+	if (!past->texts)
+		past->texts = dictionary_new();
+	status = past->texts ? history_jobs(history, query, take_job, past, error) : -ENOMEM;
+	if (status == 0 && past->ids.count > walk.next)
+		status =
+			history_job_hotspots(history, past->ids.data[past->ids.count - 1],
+					     past->ids.data[walk.next], take_hotspot, &walk, error);
 	return status == -ENOMEM ? error_set(error, status, "out of memory") : status;
 }
 
-static int keep_pattern(struct history *history, const struct outcome_group *group,
-			uint64_t now_unix_ns, struct error *error)
-{
-	CLEANUP(text_free) struct text name = { 0 };
-	CLEANUP(free_pointer) char *details = NULL;
-	size_t length;
-	FILE *out = open_memstream(&details, &length);
-	struct json json = json_line_writer(out);
-	struct pattern pattern = {
-		.unix_ns = now_unix_ns,
-		.kind = PATTERN_CORRELATION,
-		.jobs = group->table.jobs,
-		.failures = group->table.failures,
-		.rate = group->rate,
-		.p_value = group->corrected_p,
-	};
+struct asking {
+	struct past_jobs *past;
+	const struct job_query *query;
+};
 
-	if (!out)
-		return error_set(error, -ENOMEM, "out of memory");
-	outcome_group_json(&json, group);
-	outcome_group_sentence(&name, group);
-	if (fclose(out) != 0 || name.failed)
-		return error_set(error, -ENOMEM, "out of memory");
-	details[strcspn(details, "\n")] = 0;
-	pattern.name = text_string(&name);
-	pattern.details = details;
-	return history_put_pattern(history, &pattern, error);
+static int take_answered(void *context, const struct job_row *row)
+{
+	const struct asking *asking = context;
+	const char *name = asking->query->name;
+
+	if ((geteuid() != 0 && row->job->uid != geteuid()) || row->job->outcome == JOB_RUNNING ||
+	    (name && strcmp(row->job->name, name) != 0))
+		return 0;
+	return take_job(asking->past, row->job);
 }
 
-int past_jobs_keep_patterns(struct history *history, uint64_t now_unix_ns, struct error *error)
+int past_jobs_ask(const char *socket, const struct job_query *query, struct past_jobs *past,
+		  struct error *error)
 {
-	CLEANUP(past_jobs_clear) struct past_jobs past = { 0 };
-	CLEANUP(correlation_clear) struct correlation found = { 0 };
-	struct job_query query = {
-		.span = { now_unix_ns > CORRELATE_SPAN_NS ? now_unix_ns - CORRELATE_SPAN_NS : 0,
-			  now_unix_ns },
-		.ended_only = true,
-	};
-	int status = past_jobs_read(history, &query, &past, error);
+	CLEANUP(free_pointer) char *answer = NULL;
+	struct asking asking = { past, query };
+	char parameters[64];
+	int status;
 
-	if (status == 0 && correlate(past.jobs.data, past.jobs.count, &found) < 0)
-		status = error_set(error, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < correlation_found(&found) && status == 0; i++)
-		status = keep_pattern(history, &found.groups.data[i], now_unix_ns, error);
-	return status;
+	if (!past->texts)
+		past->texts = dictionary_new();
+	if (!past->texts)
+		return error_set(error, -ENOMEM, "out of memory");
+	snprintf(parameters, sizeof(parameters), "{\"from_ns\":%" PRIu64 "}",
+		 query->span.from_unix_ns);
+	status = job_place_ask_root(socket, "jobs", parameters, &answer, error);
+	if (status < 0)
+		return status;
+	past->lacks_calls = true;
+	return job_list_read(answer, strlen(answer), take_answered, &asking, error);
 }

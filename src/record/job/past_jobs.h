@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jobs of a recording, read for comparing how they ended (analyze/outcome).
+ * Jobs of a recording, read for comparing how they ended (analyze/outcome).  All zeros is empty and valid.
  */
 #ifndef RECORD_PAST_JOBS_H
 #define RECORD_PAST_JOBS_H
@@ -17,21 +17,19 @@ struct past_jobs {
 	ARRAY_OF(struct outcome_job) jobs; /* the newest first */
 	ARRAY_OF(uint64_t) ids;
 	struct dictionary *texts;
+	bool lacks_calls; /* whoever was asked does not tell the system calls of jobs */
 };
 
-/* 0, or a negative errno with a sentence; *ret is to be cleared in both cases. */
-int past_jobs_read(struct history *history, const struct job_query *query, struct past_jobs *ret,
+/* Adds what the query finds, which is older than what is there.  0, or a negative errno with a sentence. */
+int past_jobs_read(struct history *history, const struct job_query *query, struct past_jobs *past,
 		   struct error *error);
-void past_jobs_clear(struct past_jobs *past);
-
-/* How far back a recorder looks, and how often. */
-#define CORRELATE_SPAN_NS (UINT64_C(7) * 86400 * 1000000000)
-#define CORRELATE_EVERY_NS (UINT64_C(1800) * 1000000000)
-
 /*
- * Correlates the jobs of all names that ran in the week before, and adds what was found to the
- * transaction as patterns.  0, or a negative errno with a sentence.
+ * Adds those of the caller, of root those of all, that root's recorder has, if it takes the caller's marks, or the recorder at a
+ * socket (NULL: none was named).  They lack what their system
+ * calls were.  0, -ENOENT without a sentence when there is none, or another negative errno with one.
  */
-int past_jobs_keep_patterns(struct history *history, uint64_t now_unix_ns, struct error *error);
+int past_jobs_ask(const char *socket, const struct job_query *query, struct past_jobs *past,
+		  struct error *error);
+void past_jobs_clear(struct past_jobs *past);
 
 #endif

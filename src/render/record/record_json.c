@@ -209,5 +209,7 @@ void process_json(struct json *json, const struct snapshot *snapshot, uint32_t r
 			json_member_u64(json, metrics[shown[i]].name, value);
 	if (figures->has_calls && shows_command)
 		write_calls(json, figures);
+	if (figures->calls_absent && shows_command)
+		json_member_string(json, "syscalls_absent", figures->calls_absent);
 	json_end_object(json);
 }

@@ -35,6 +35,8 @@ struct process_figures {
 	bool cpu_is_least;  /* threads that exited since are not in it */
 	/* System calls that took most time since the tick before. */
 	bool has_calls;
+	const char
+		*calls_absent; /* why there are none, although they are recorded; NULL: there are */
 	const struct process_call *calls;
 	size_t call_count;
 };

@@ -86,7 +86,10 @@ int strace_child_start(struct strace_child *child, struct loop *loop,
 		       strace_ended *done, void *context, struct error *error);
 /* Asks it to let its targets go and to end; after a time limit it is killed. */
 void strace_child_stop(struct strace_child *child);
-/* Waits until it has ended, or kills it after a time limit; then calls `done`.  For the end, without the loop. */
+/*
+ * Stops it, waits until it has ended, or kills it when the time limit of the stop is over; then calls
+ * `done`.  For the end, without the loop.
+ */
 void strace_child_wait(struct strace_child *child);
 /* Kills it if it still runs.  Does not call `done`. */
 void strace_child_close(struct strace_child *child);

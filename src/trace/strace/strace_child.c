@@ -257,15 +257,21 @@ void strace_child_close(struct strace_child *child)
 	forget(child);
 }
 
+/* Those that were asked to stop together share a limit; one that has ended is never late. */
 void strace_child_wait(struct strace_child *child)
 {
-	uint64_t deadline_ns = monotonic_ns() + STOP_NS, now_ns;
+	uint64_t deadline_ns, now_ns;
 	struct pollfd ready[] = { { child->pidfd, POLLIN, 0 },
 				  { child->output, POLLIN, 0 },
 				  { child->messages, POLLIN, 0 } };
 
-	while (child->pid && (now_ns = monotonic_ns()) < deadline_ns) {
-		if (poll(ready, 3, (int)((deadline_ns - now_ns) / NS_PER_MS) + 1) <= 0)
+	strace_child_stop(child);
+	deadline_ns = child->kill_due.deadline_ns;
+	do {
+		now_ns = monotonic_ns();
+		if (poll(ready, 3,
+			 now_ns < deadline_ns ? (int)((deadline_ns - now_ns) / NS_PER_MS) + 1 :
+						0) <= 0)
 			continue;
 		drain(child);
 		if (ready[0].revents) {
@@ -276,7 +282,7 @@ void strace_child_wait(struct strace_child *child)
 		for (int i = 1; i < 3; i++)
 			if (ready[i].revents & POLLHUP)
 				ready[i].fd = -1;
-	}
+	} while (now_ns < deadline_ns);
 	kill_late(child);
 	note_end(child);
 }

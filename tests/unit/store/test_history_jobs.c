@@ -434,6 +434,33 @@ static int note_pattern(void *context, const struct pattern *pattern)
 	return 0;
 }
 
+static int sum_jobs(void *context, const struct pattern *pattern)
+{
+	*(uint64_t *)context += pattern->jobs;
+	return 0;
+}
+
+static void jobs_of_an_anomaly_are_counted(void **state)
+{
+	struct room room = make_room();
+	struct pattern pattern = {
+		.unix_ns = 5, .kind = PATTERN_ANOMALY, .name = "a", .adds = true
+	};
+	struct history *writer = create(&room);
+	uint64_t jobs = 0;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		pattern.jobs = i % 2 == 0;
+		OK(history_put_pattern(writer, &pattern, &error));
+	}
+	OK(history_commit(writer, &error));
+	OK(history_patterns(writer, &always, 0, sum_jobs, &jobs, &error));
+	assert_int_equal(jobs, 3);
+	history_close(writer);
+	remove_room(&room);
+}
+
 static void a_pattern_that_is_seen_again_is_the_same(void **state)
 {
 	struct room room = make_room();
@@ -568,6 +595,7 @@ int main(void)
 		cmocka_unit_test(whole_runs_have_a_fifth_of_the_file),
 		cmocka_unit_test(a_flood_of_jobs_pushes_out_only_its_own),
 		cmocka_unit_test(a_pattern_that_is_seen_again_is_the_same),
+		cmocka_unit_test(jobs_of_an_anomaly_are_counted),
 		cmocka_unit_test(damage_is_found_and_repaired),
 		cmocka_unit_test(files_of_an_earlier_version_get_the_tables),
 		cmocka_unit_test(a_process_is_of_its_job),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What strace prints, and what it may be asked. */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -160,6 +162,48 @@ static void expressions_that_change_the_target_are_refused(void **state)
 	}
 }
 
+static void take_nothing(void *context, const char *bytes, size_t length)
+{
+	(void)context;
+	(void)bytes;
+	(void)length;
+}
+
+static void count_end(void *context, struct strace_child *child)
+{
+	(void)child;
+	++*(int *)context;
+}
+
+/* Both would end by themselves, but after the limit that they share. */
+static void those_that_are_late_share_one_limit(void **state)
+{
+	static const char *const words[] = { "-c", "trap '' INT; sleep 1", NULL };
+	const struct strace_request request = { open("/bin/sh", O_RDONLY | O_CLOEXEC), words, NULL,
+						0 };
+	struct strace_child children[2];
+	struct error error = { 0 };
+	struct loop loop;
+	int ended = 0;
+
+	(void)state;
+	assert_int_equal(loop_open(&loop), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(strace_child_start(&children[i], &loop, &request, take_nothing,
+						    count_end, &ended, &error),
+				 0);
+		children[i].is_stopping = true;
+		children[i].kill_due.deadline_ns = 1;
+	}
+	for (int i = 0; i < 2; i++) {
+		strace_child_wait(&children[i]);
+		assert_true(children[i].was_killed);
+	}
+	assert_int_equal(ended, 2);
+	loop_close(&loop);
+	close(request.program);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +214,7 @@ int main(void)
 		cmocka_unit_test(no_table_is_no_call),
 		cmocka_unit_test(expressions_that_only_choose_are_taken),
 		cmocka_unit_test(expressions_that_change_the_target_are_refused),
+		cmocka_unit_test(those_that_are_late_share_one_limit),
 	};
 
 	return cmocka_run_group_tests_name("strace", tests, NULL, NULL);

@@ -33,6 +33,8 @@ static void free_job(struct book_job *job)
 	free((char *)job->row.cmd);
 	free((char *)job->row.watched);
 	free((char *)job->row.absent);
+	free(job->unwatched);
+	array_free(&job->patterns);
 	free(job);
 }
 

@@ -69,8 +69,10 @@ struct job_gaps {
 	uint64_t lost_members; /* that found no room */
 	uint64_t unseen_ends;  /* processes that were gone at a tick, and no event told */
 	uint64_t unread;       /* processes that lived at its begin or end and could not be read */
-	uint64_t away_ns;      /* while no recorder ran */
-	uint64_t lent;	       /* processes that were part of a job inside it for a while */
+	uint64_t
+		late; /* processes that a mark had no time to read, and count as of the last tick */
+	uint64_t away_ns; /* while no recorder ran */
+	uint64_t lent;	  /* processes that were part of a job inside it for a while */
 };
 
 struct book_job {
@@ -91,6 +93,9 @@ struct book_job {
 	bool is_measured_elsewhere;
 	uint32_t event_counts[JOB_EVENT_KIND_COUNT];
 	uint64_t lost_job_events;
+	ARRAY_OF(uint64_t)
+	patterns;	 /* of anomalies in which it was counted: hashes of their names */
+	char *unwatched; /* why its directory is not watched since a recorder took it up; NULL: it is */
 };
 
 struct book_member {

@@ -87,13 +87,16 @@ void job_calls_note(struct job_calls *calls, struct recorder *recorder,
 	const struct book_step *step = job_book_step_of(member);
 	struct former_member former = { .key = member->key };
 
-	if (!recorder_has_syscalls(recorder) || calls->former.count >= FORMER_MOST)
+	if (!recorder_has_syscalls(recorder))
 		return;
+	if (calls->former.count >= FORMER_MOST) {
+		calls->lost++;
+		return;
+	}
 	former.job = find_table(calls, recorder, member->job->row.id, NULL);
 	if (step)
 		former.step = find_table(calls, recorder, member->job->row.id, step->row.name);
-	if (former.job)
-		(void)array_append(&calls->former, former);
+	calls->lost += !former.job || array_append(&calls->former, former) < 0;
 }
 
 static int compare_keys(const void *one_pointer, const void *other_pointer)

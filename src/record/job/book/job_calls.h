@@ -23,6 +23,7 @@ struct former_member {
 struct job_calls {
 	ARRAY_OF(struct call_table *) tables;
 	ARRAY_OF(struct former_member) former;
+	uint64_t lost; /* processes whose last calls are in no job's table */
 };
 
 void job_calls_clear(struct job_calls *calls);

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/job/book/job_reading.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/collection/number_map.h"
 #include "base/text.h"
 #include "collect/cgroup/cgroup_files.h"
 #include "host/host.h"
@@ -16,6 +19,7 @@
 
 /* A process with more threads is read as a whole, in clock ticks. */
 #define THREADS_MAX 64
+#define MARK_NS (20 * NS_PER_MS)
 
 void job_reader_open(struct job_reader *reader, const struct host *host)
 {
@@ -40,6 +44,16 @@ struct job_instant job_reader_now(const struct job_reader *reader)
 		.boottime_ns = clock_ns(CLOCK_BOOTTIME),
 		.boot_id = reader->boot_id[0] ? reader->boot_id : NULL,
 	};
+}
+
+void job_reader_begin(struct job_reader *reader)
+{
+	reader->deadline_ns = monotonic_ns() + (reader->most_ns ? reader->most_ns : MARK_NS);
+}
+
+bool job_reader_has_time(const struct job_reader *reader)
+{
+	return !reader->deadline_ns || monotonic_ns() < reader->deadline_ns;
 }
 
 /* Whole clock ticks say what ended threads used; those that live have more exact numbers. */
@@ -102,64 +116,111 @@ bool job_read_process(struct job_reader *reader, const struct task_key *key, str
 	return true;
 }
 
+enum kinship { KINSHIP_UNKNOWN, KINSHIP_DESCENDANT, KINSHIP_STRANGER };
+
 struct relative {
 	struct task_key key;
 	int32_t parent;
-	bool is_found;
+	enum kinship kinship;
 };
 
-static bool is_found(const struct job_family *family, int32_t pid)
+struct relatives {
+	struct relative *list;
+	size_t count;
+	struct number_map by_pid;
+};
+
+static void relatives_clear(struct relatives *all)
 {
-	for (size_t i = 0; i < family->list.count; i++)
-		if (family->list.data[i].pid == pid)
-			return true;
-	return false;
+	free(all->list);
+	number_map_clear(&all->by_pid);
 }
 
-static int find_relatives(struct relative *all, size_t count, const struct task_key *root,
-			  struct job_family *ret)
+/*
+ * What an ancestor is, its descendants are; each process is passed only once on the way up.  Parents
+ * were read one after the other, so they may lead in a circle: hence the mark before going on.
+ */
+static void judge(struct relatives *all, struct relative *one, int32_t root)
 {
-	bool has_more = true;
+	enum kinship kinship = KINSHIP_UNKNOWN;
+	struct relative *next = one;
 
-	while (has_more) {
-		has_more = false;
-		for (size_t i = 0; i < count; i++) {
-			if (all[i].is_found ||
-			    (all[i].parent != root->pid && !is_found(ret, all[i].parent)))
-				continue;
-			if (array_append(&ret->list, all[i].key) < 0)
-				return -ENOMEM;
-			all[i].is_found = has_more = true;
-		}
+	while (kinship == KINSHIP_UNKNOWN) {
+		next->kinship = KINSHIP_STRANGER;
+		if (next->parent == root)
+			kinship = KINSHIP_DESCENDANT;
+		next = number_map_get(&all->by_pid, next->parent);
+		if (kinship == KINSHIP_UNKNOWN)
+			kinship = next ? next->kinship : KINSHIP_STRANGER;
 	}
-	return 0;
+	for (next = one; kinship == KINSHIP_DESCENDANT && next && next->kinship != kinship;) {
+		next->kinship = kinship;
+		next = next->parent == root ? NULL : number_map_get(&all->by_pid, next->parent);
+	}
+}
+
+static int find_descendants(struct relatives *all, const struct task_key *root,
+			    struct job_family *ret)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < all->count && status == 0; i++)
+		status = number_map_set(&all->by_pid, all->list[i].key.pid, &all->list[i]);
+	for (size_t i = 0; i < all->count && status == 0; i++) {
+		if (all->list[i].kinship == KINSHIP_UNKNOWN)
+			judge(all, &all->list[i], root->pid);
+		if (all->list[i].kinship == KINSHIP_DESCENDANT)
+			status = array_append(&ret->list, all->list[i].key);
+	}
+	return status;
 }
 
 int job_list_family(struct job_reader *reader, const struct task_key *root, struct job_family *ret)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers numbers = { 0 };
-	CLEANUP(free_pointer) struct relative *all = NULL;
+	CLEANUP(relatives_clear) struct relatives all = { 0 };
 	int status = proc_list(reader->host->proc, ".", &numbers);
-	size_t count = 0;
 
 	if (status < 0)
 		return status;
-	all = calloc(numbers.list.count + 1, sizeof(*all));
-	if (!all)
+	all.list = calloc(numbers.list.count + 1, sizeof(*all.list));
+	if (!all.list)
 		return -ENOMEM;
 	for (size_t i = 0; i < numbers.list.count; i++) {
 		int32_t pid = numbers.list.data[i];
 		struct proc_sample sample;
 
+		if (!job_reader_has_time(reader))
+			return -ETIME;
 		if (pid == root->pid || proc_sample_process(reader->host, pid, &sample) < 0 ||
 		    sample.is_dead)
 			continue;
-		all[count++] = (struct relative){
+		all.list[all.count++] = (struct relative){
 			.key = { pid, pid, sample.start_ns },
 			.parent = sample.parent_pid,
 		};
 	}
-	return find_relatives(all, count, root, ret);
+	return find_descendants(&all, root, ret);
+}
+
+int job_family_at(const struct snapshot *snapshot, const struct task_key *root,
+		  struct job_family *ret)
+{
+	CLEANUP(relatives_clear) struct relatives all = { 0 };
+
+	all.list = calloc(snapshot->process_count + 1, sizeof(*all.list));
+	if (!all.list)
+		return -ENOMEM;
+	for (uint32_t row = 0; row < snapshot->process_count; row++) {
+		const struct process *process = &snapshot->processes[row];
+
+		if (process->tgid != root->pid)
+			all.list[all.count++] = (struct relative){
+				.key = { process->tgid, process->tgid, process->start_time_ns },
+				.parent = snapshot_parent(snapshot, row),
+			};
+	}
+	return find_descendants(&all, root, ret);
 }
 
 static bool read_cell(const struct snapshot *snapshot, uint32_t row, const char *name,

@@ -40,6 +40,9 @@ struct job_watch {
 	ARRAY_OF(struct file_change) changes;
 	uint64_t entries;
 	bool is_silent; /* its file system did not answer */
+	/* A directory that was moved away; where to, if not out of sight, comes next. */
+	uint32_t moved_cookie;
+	char *moved_path; /* NULL: none was */
 	uint64_t lost;
 };
 
@@ -53,6 +56,7 @@ static void watch_free(struct job_watch *watch)
 	array_free(&watch->changes);
 	close_fd(&watch->inotify);
 	close_fd(&watch->root);
+	free(watch->moved_path);
 	free(watch);
 }
 
@@ -105,7 +109,7 @@ static void note(struct job_watch *watch, const char *path, enum change kind)
 	}
 }
 
-static const struct watched_directory *find_directory(const struct job_watch *watch, int number)
+static struct watched_directory *find_directory(const struct job_watch *watch, int number)
 {
 	for (size_t i = 0; i < watch->directories.count; i++)
 		if (watch->directories.data[i].watch == number)
@@ -126,15 +130,86 @@ static void forget_directory(struct job_watch *watch, int number)
 	}
 }
 
-/* Takes over what was found; a directory may be found twice. */
+/* What of the path is below the directory: "" if it is that itself, NULL if it is elsewhere. */
+static const char *path_below(const char *path, const char *directory)
+{
+	size_t length = strlen(directory);
+
+	if (strncmp(path, directory, length) != 0 || (path[length] && path[length] != '/'))
+		return NULL;
+	return path + length;
+}
+
+/* Directories below the old path have the new one from now on. */
+static void follow_move(struct job_watch *watch, const char *old, const char *new)
+{
+	for (size_t i = 0; i < watch->directories.count; i++) {
+		struct watched_directory *directory = &watch->directories.data[i];
+		const char *rest = path_below(directory->path, old);
+		CLEANUP(text_free) struct text path = { 0 };
+		char *moved;
+
+		if (!rest)
+			continue;
+		text_format(&path, "%s%s", new, rest);
+		moved = path.failed ? NULL : strdup(text_string(&path));
+		watch->lost += !moved;
+		if (moved) {
+			free(directory->path);
+			directory->path = moved;
+		}
+	}
+}
+
+/* What left the job's directory is not the job's any more. */
+static void forget_moved(struct job_watch *watch)
+{
+	CLEANUP(free_pointer) char *path = TAKE_PTR(watch->moved_path);
+
+	for (size_t i = watch->directories.count; path && i-- > 0;) {
+		struct watched_directory *directory = &watch->directories.data[i];
+
+		if (!path_below(directory->path, path))
+			continue;
+		(void)inotify_rm_watch(watch->inotify, directory->watch);
+		forget_directory(watch, directory->watch);
+	}
+}
+
+/* Whether the event is one of a directory that was moved from one place to another inside. */
+static bool take_move(struct job_watch *watch, const struct inotify_event *event, const char *path)
+{
+	bool is_target = event->mask & IN_ISDIR && event->mask & IN_MOVED_TO && watch->moved_path &&
+			 event->cookie == watch->moved_cookie;
+
+	if (is_target) {
+		CLEANUP(free_pointer) char *old = TAKE_PTR(watch->moved_path);
+
+		follow_move(watch, old, path);
+		return true;
+	}
+	forget_moved(watch);
+	if (event->mask & IN_ISDIR && event->mask & IN_MOVED_FROM) {
+		watch->moved_path = strdup(path);
+		watch->moved_cookie = event->cookie;
+		watch->lost += !watch->moved_path;
+	}
+	return false;
+}
+
+/* Takes over what was found; a directory may be found twice, the second time at its new place. */
 static void merge(struct job_watch *watch, struct job_survey *survey)
 {
 	for (size_t i = 0; i < survey->directories.count; i++) {
 		struct watched_directory *found = &survey->directories.data[i];
+		struct watched_directory *known = find_directory(watch, found->watch);
 
-		if (!find_directory(watch, found->watch) &&
-		    array_append(&watch->directories, *found) == 0)
+		if (known) {
+			free(known->path);
+			known->path = TAKE_PTR(found->path);
+		} else if (array_append(&watch->directories, *found) == 0) {
 			found->path = NULL;
+		}
 	}
 	for (size_t i = 0; i < survey->files.count; i++)
 		note(watch, survey->files.data[i], CHANGE_CREATED);
@@ -189,6 +264,8 @@ static void take(struct job_watch *watch, const struct inotify_event *event)
 	if (!directory || !event->len || event->mask & IN_IGNORED)
 		return;
 	path = join(directory->path, event->name);
+	if (path && take_move(watch, event, path))
+		return;
 	for (size_t i = 0; path && i < ARRAY_SIZE(changes); i++)
 		if (event->mask & changes[i].mask && !(event->mask & IN_ISDIR))
 			note(watch, path, changes[i].change);
@@ -211,8 +288,9 @@ static void read_events(struct job_watch *watch)
 			take(watch, event);
 		}
 		if (length <= 0)
-			return;
+			break;
 	}
+	forget_moved(watch);
 }
 
 static void log_change(struct job_tracker *tracker, struct job_watch *watch,

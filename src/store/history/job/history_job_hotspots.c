@@ -9,10 +9,10 @@
 /* With max(), SQLite takes the other columns from the row that has it. */
 static const char hotspots_sql[] =
 	"SELECT job, name, max(time_ns), total(time_ns) FROM job_syscalls WHERE step IS NULL AND "
-	"job >= ? GROUP BY job ORDER BY job DESC";
+	"job BETWEEN ? AND ? GROUP BY job ORDER BY job DESC";
 
-int history_job_hotspots(struct history *history, uint64_t from_job, job_hotspot_sink *sink,
-			 void *context, struct error *error)
+int history_job_hotspots(struct history *history, uint64_t from_job, uint64_t to_job,
+			 job_hotspot_sink *sink, void *context, struct error *error)
 {
 	CLEANUP(statement_free) sqlite3_stmt *row = NULL;
 	int status = database_refresh(&history->database, error);
@@ -22,6 +22,7 @@ int history_job_hotspots(struct history *history, uint64_t from_job, job_hotspot
 		return status;
 	row = database_prepare(&history->database, hotspots_sql);
 	sqlite3_bind_int64(row, 1, (int64_t)from_job);
+	sqlite3_bind_int64(row, 2, (int64_t)to_job);
 	while (status == 0 && (code = row ? sqlite3_step(row) : SQLITE_ERROR) == SQLITE_ROW) {
 		const char *name = column_text(row, 1);
 		struct job_hotspot hotspot = {

@@ -145,10 +145,9 @@ int history_report_run(struct history *history, const struct job_report *report,
 
 static int find_run(struct history *history, struct job_report *report, struct error *error)
 {
-	CLEANUP(free_pointer) void *bytes = NULL;
 	struct error ignored = { 0 };
 	size_t size;
-	int status = history_report_run(history, report, &bytes, &size, &ignored);
+	int status = history_report_run(history, report, NULL, &size, &ignored);
 
 	report->has_run = status == 0;
 	if (status < 0 && status != -ENODATA)

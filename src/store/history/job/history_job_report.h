@@ -17,7 +17,7 @@ struct job_query;
  */
 int history_job_report(struct history *history, const struct job_query *query, const char *step,
 		       struct job_report *ret, struct error *error);
-/* The run that was kept of it, as a .tscope file, to be freed; -ENODATA when none was. */
+/* The run that was kept of it, as a .tscope file, to be freed (`ret` may be NULL); -ENODATA when none was. */
 int history_report_run(struct history *history, const struct job_report *report, void **ret,
 		       size_t *ret_size, struct error *error);
 void job_report_clear(struct job_report *report);

@@ -56,7 +56,8 @@ struct job_query {
 	bool has_uid;
 	uint32_t uid;
 	bool running_only, ended_only;
-	size_t limit; /* 0: all */
+	uint64_t below_id; /* only older ones, for reading page by page; 0: all */
+	size_t limit;	   /* 0: all */
 };
 
 typedef int job_sink(void *context, const struct job *job);
@@ -79,7 +80,7 @@ int history_job_processes(struct history *history, uint64_t job, const char *boo
 /* The most time first; step NULL: of the whole job. */
 int history_job_syscalls(struct history *history, uint64_t job, const char *step, size_t limit,
 			 job_syscall_sink *sink, void *context, struct error *error);
-/* The system call with the most time of each job that has any, from that job on; the newest first. */
+/* The system call with the most time of each job that has any, between these two jobs; the newest first. */
 struct job_hotspot {
 	uint64_t job;
 	const char *name;
@@ -88,9 +89,9 @@ struct job_hotspot {
 };
 
 typedef int job_hotspot_sink(void *context, const struct job_hotspot *hotspot);
-int history_job_hotspots(struct history *history, uint64_t from_job, job_hotspot_sink *sink,
-			 void *context, struct error *error);
-/* -ENODATA when none was kept.  *ret is to be freed. */
+int history_job_hotspots(struct history *history, uint64_t from_job, uint64_t to_job,
+			 job_hotspot_sink *sink, void *context, struct error *error);
+/* -ENODATA when none was kept.  *ret is to be freed; with a `ret` of NULL only its size is read. */
 int history_job_run(struct history *history, uint64_t job, const char *step, void **ret,
 		    size_t *ret_size, struct error *error);
 int history_patterns(struct history *history, const struct history_span *span, size_t limit,

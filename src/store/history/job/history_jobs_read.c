@@ -129,6 +129,8 @@ static sqlite3_stmt *prepare_jobs(struct history *history, const struct job_quer
 	text_append_string(&sql, query->name ? " AND name = ?4" : " AND ?4 IS NULL");
 	if (query->has_uid)
 		text_format(&sql, " AND uid = %" PRIu32, query->uid);
+	if (query->below_id)
+		text_format(&sql, " AND j.id < %" PRIu64, query->below_id);
 	if (query->running_only)
 		text_append_string(&sql, " AND outcome IS NULL");
 	if (query->ended_only)
@@ -292,13 +294,19 @@ int history_job_run(struct history *history, uint64_t job, const char *step, voi
 	if (has_runs)
 		row = database_prepare(
 			&history->database,
-			"SELECT run FROM job_runs WHERE job=? AND step IS ? ORDER BY "
-			"id DESC LIMIT 1");
+			ret ? "SELECT run FROM job_runs WHERE job=? AND step IS ? ORDER BY "
+			      "id DESC LIMIT 1" :
+			      "SELECT length(run) FROM job_runs WHERE job=? AND step IS ? ORDER BY "
+			      "id DESC LIMIT 1");
 	sqlite3_bind_int64(row, 1, (int64_t)job);
 	sqlite3_bind_text(row, 2, step, -1, SQLITE_STATIC);
 	if (!has_runs || !next_row(history, row, &status, error))
 		return status < 0 ? status :
 				    error_set(error, -ENODATA, "job %" PRIu64 " has no run", job);
+	if (!ret) {
+		*ret_size = (size_t)column_number_or(row, 0, 0);
+		return 0;
+	}
 	*ret_size = (size_t)sqlite3_column_bytes(row, 0);
 	*ret = malloc(*ret_size ? *ret_size : 1);
 	if (!*ret)

@@ -154,7 +154,8 @@ int history_put_job(struct history *history, struct job *job, struct error *erro
 			.uid = job->uid,
 			.kept = 1,
 			.bytes = (int64_t)(JOB_BYTES + length_of(job->name) + length_of(job->cmd) +
-					   length_of(job->cgroup) + length_of(job->watched)),
+					   length_of(job->cgroup) + length_of(job->watched) +
+					   length_of(job->details)),
 		},
 		error);
 }
@@ -205,7 +206,9 @@ int history_put_step(struct history *history, const struct job_step *step, struc
 	if (status < 0 || sqlite3_changes(history->database.handle) > 0)
 		return status;
 	status = write_step(history, STATEMENT_STEP, step, error);
-	return status < 0 ? status : note_room(history, step->job, 0, JOB_STEP_BYTES, error);
+	return status < 0 ? status :
+			    note_room(history, step->job, 0,
+				      JOB_STEP_BYTES + (int64_t)length_of(step->details), error);
 }
 
 int history_add_job_event(struct history *history, const struct job_event *event,
@@ -319,7 +322,8 @@ int history_put_job_run(struct history *history, uint64_t job, const char *step,
 int history_put_pattern(struct history *history, const struct pattern *pattern, struct error *error)
 {
 	static const char *const sql[] = {
-		"UPDATE patterns SET ts_ns=?1, jobs=?4, failures=?5, rate=?6, p_value=?7, details=?8 "
+		"UPDATE patterns SET ts_ns=?1, failures=?5, rate=?6, p_value=?7, details=?8, "
+		"jobs=CASE WHEN ?9 THEN jobs + ?4 ELSE ?4 END "
 		"WHERE kind=?2 AND name=?3",
 		"INSERT INTO patterns(ts_ns, kind, name, jobs, failures, rate, p_value, details) "
 		"VALUES(?1,?2,?3,?4,?5,?6,?7,?8)",
@@ -340,6 +344,8 @@ int history_put_pattern(struct history *history, const struct pattern *pattern, 
 		bind_real(statement, &index, is_tested, pattern->rate);
 		bind_real(statement, &index, is_tested, pattern->p_value);
 		bind_text(statement, &index, pattern->details);
+		if (i == 0)
+			bind_number(statement, &index, pattern->adds);
 		status = history_step(history, statement, error);
 		is_done = status == 0 && sqlite3_changes(history->database.handle) > 0;
 	}
@@ -364,21 +370,43 @@ int history_put_process_job(struct history *history, const char *boot_id,
 	return history_step(history, statement, error);
 }
 
+/* How long the details of a job or step are so far. */
+static int64_t details_length(struct history *history, uint64_t job, const char *step)
+{
+	CLEANUP(statement_free)
+	sqlite3_stmt *statement = database_prepare(
+		&history->database,
+		step ? "SELECT length(details) FROM job_steps WHERE job=? AND step=?" :
+		       "SELECT length(details) FROM jobs WHERE id=? AND ? IS NULL");
+	int index = 0;
+
+	bind_number(statement, &index, job);
+	bind_text(statement, &index, step);
+	return statement && sqlite3_step(statement) == SQLITE_ROW ?
+		       (int64_t)column_number_or(statement, 0, 0) :
+		       0;
+}
+
 int history_put_job_details(struct history *history, uint64_t job, const char *step,
 			    const char *details, struct error *error)
 {
 	CLEANUP(statement_free) sqlite3_stmt *statement = NULL;
 	int status = history_begin(history, error), index = 0;
+	int64_t before;
 
 	if (status < 0)
 		return status;
+	before = details_length(history, job, step);
 	statement = database_prepare(
 		&history->database, step ? "UPDATE job_steps SET details=? WHERE job=? AND step=?" :
 					   "UPDATE jobs SET details=? WHERE id=? AND ? IS NULL");
 	bind_text(statement, &index, details);
 	bind_number(statement, &index, job);
 	bind_text(statement, &index, step);
-	return history_step(history, statement, error);
+	status = history_step(history, statement, error);
+	if (status < 0 || !sqlite3_changes(history->database.handle))
+		return status;
+	return note_room(history, job, 0, (int64_t)length_of(details) - before, error);
 }
 
 struct lost_jobs {
