@@ -3,7 +3,7 @@
 second, in a terminal of its own, on a host with THREADS more threads.
 
 CPU is what the process used from its third second on; the first screen is there when titles of
-columns are; a key is answered when the first byte after it is.
+columns are; a key is answered when the first byte after it is.  A snapshot of ROWS_OF_FILE threads is opened as well.
 """
 import fcntl
 import os
@@ -22,6 +22,8 @@ import time
 THREADS = 10000
 SECONDS = 10
 KEYS = 20
+ROWS_OF_FILE = 100000
+FILE = "taskscope top FILE"
 COLUMNS, ROWS = 160, 50
 OURS = "taskscope top -g thread"
 MIB = 1024 * 1024
@@ -110,24 +112,38 @@ def measure_one(command, name):
             terminal.close()
 
 
+def measure_file(build):
+    """The first screen of a large snapshot, with a row for each thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        pair = [f"{folder}/before.tscope", f"{folder}/after.tscope"]
+        subprocess.run([build / "bench/snapshots", str(ROWS_OF_FILE), *pair, "distinct"], check=True)
+        terminal = Terminal([build / "taskscope", "top", "-g", "thread", pair[0]], folder)
+        try:
+            return {"first": terminal.first_screen(), "peak": peak_bytes(terminal.process.pid)}
+        finally:
+            terminal.close()
+
+
 def measure(build, load):
     with load(build, 100, THREADS // 100):
-        return {name: measure_one(command, name) for name, command in commands(build).items()}
+        costs = {name: measure_one(command, name) for name, command in commands(build).items()}
+    return {**costs, FILE: measure_file(build)}
 
 
 def tables(costs):
     yield [[f"a screen each second, {THREADS:,} threads", "CPU ms a second", "first screen ms", "peak MiB",
             "bytes a second"],
            *([name, f"{cost['cpu'] * 1000:.1f}", f"{cost['first'] * 1000:.0f}", f"{cost['peak'] / MIB:.1f}",
-              f"{cost['bytes']:,.0f}"] for name, cost in costs.items())]
+              f"{cost['bytes']:,.0f}"] for name, cost in costs.items() if name != FILE)]
 
 
 def goals(costs):
     fraction = (lambda ratio: f"1/{1 / ratio:.1f}")
     ours = costs[OURS]
     for peer in costs:
-        if peer != OURS and costs[peer]["cpu"]:
+        if peer not in (OURS, FILE) and costs[peer]["cpu"]:
             yield f"{OURS} to {peer}, CPU, {THREADS:,} threads", max(ours["cpu"], 1e-6) / costs[peer]["cpu"], 1 / 10, fraction
     yield f"first screen, {THREADS:,} threads", ours["first"], 0.3, lambda value: f"{value:.2f} s"
     yield f"from a key to the screen, {THREADS:,} threads", ours["key"] * 1000, 50, lambda value: f"{value:.1f} ms"
     yield f"peak memory of the screen, {THREADS:,} threads", ours["peak"] / MIB, 64, lambda value: f"{value:.1f} MiB"
+    yield f"first screen of a snapshot, {ROWS_OF_FILE:,} threads", costs[FILE]["first"], 1, lambda value: f"{value:.2f} s"

@@ -16,6 +16,8 @@
 #include "base/file.h"
 #include "host/hierarchy.h"
 
+const char host_own_program[] = "/proc/self/exe";
+
 #define USUAL_TICKS 100 /* USER_HZ of every architecture but alpha */
 #define RECORDED_LIMIT ((size_t)16 * 1024 * 1024)
 #define CONFIG_LIMIT ((size_t)4 * 1024 * 1024)

@@ -27,6 +27,9 @@ struct cgroup_hierarchy {
 	int fd;		     /* its root directory, or -1 */
 };
 
+/* Our own program, to start it as a child. */
+extern const char host_own_program[];
+
 struct host_clock {
 	uint64_t unix_ns;
 	uint64_t monotonic_ns;

@@ -18,6 +18,7 @@ ROOTS = support.ROOT / "tests/data/roots"
 EXPECTED = support.ROOT / "tests/data/screens"
 KEYS = re.findall(r'^KEY\((\w+),\s*"((?:[^"\\]|\\.)*)"', (support.ROOT / "src/tui/screen/keys.def").read_text(), re.M)
 TABLE = r"^ +(PID|TID|TASKS) .*(COMMAND|NAME)$"
+TITLES = r"^ +(PID|TID|TASKS|ID) "  # of any view, however little of it fits
 BEGIN = 1700000040  # of what the driver writes: 50 processes, every 5 s
 
 
@@ -99,8 +100,25 @@ class Top(support.TestCase):
                         top.send(key, "Escape", "Escape", "?")
                         top.wait_for("^Keys ")
                         top.send("Escape")
-                        top.wait_for(TABLE)
+                        top.wait_for(TITLES)
                 top.send("q")
+                self.assertEqual(top.end(), 0)
+                self.assertTrue(top.is_restored())
+
+    def test_every_key_is_harmless_at_any_size(self):
+        for columns, rows in [(20, 5), (200, 60)]:
+            with self.subTest(columns=columns, rows=rows), self.top("a.tscope") as top:
+                top.wait_for(TABLE)
+                top.resize(columns, rows)
+                for name, keys in KEYS:
+                    for key in keys.encode().decode("unicode_escape").split():
+                        if name != "QUIT":
+                            top.send(key, "Escape", "Escape")
+                            top.read()
+                top.resize(80, 24)
+                top.send("?")
+                top.wait_for("^Keys ")
+                top.send("Escape", "q")
                 self.assertEqual(top.end(), 0)
                 self.assertTrue(top.is_restored())
 
@@ -190,6 +208,21 @@ class Top(support.TestCase):
             top.send("Enter", "F")
             top.wait_for("following")
 
+    def test_what_was_not_shown_is_read_when_it_is_asked_for(self):
+        sleeper = self.sleeper()
+        with self.top("-i", "100ms", "-p", sleeper.pid, "-m", "run_time_ns", "-g", "thread", rows=60) as top:
+            top.wait_for("%cpuv")
+            top.send("f")
+            top.type("nice>5")
+            top.wait_for(lambda lines: not any("sleep" in line for line in lines[5:]))
+            top.send("Ctrl-U")
+            top.type("nice<5")
+            top.wait_for(rf"^ *{sleeper.pid} .*sleep")
+        with self.top("-i", "100ms", "-p", sleeper.pid, "-m", "run_time_ns", rows=200) as top:
+            top.wait_for("%cpuv")
+            top.send("Enter")
+            top.wait_for("policy SCHED_OTHER")
+
     def test_a_signal_is_sent_to_the_very_process(self):
         sleeper = self.sleeper("4711")
         with self.top("-i", "100ms", "-p", sleeper.pid) as top:
@@ -254,7 +287,7 @@ sys.exit(second.poll() is not None)
         with self.top("-i", "100ms", "-p", self.sleeper().pid, "--read-only") as top:
             top.wait_for(TABLE)
             top.send("F9")
-            top.wait_for("--read-only: no signals are sent")
+            top.wait_for("--read-only: nothing is signalled")
 
     def test_a_recording_is_walked_through(self):
         store = self.store()
@@ -293,6 +326,44 @@ sys.exit(second.poll() is not None)
                 self.assertFalse(top.is_restored())
                 top.process.send_signal(number)
                 self.assertEqual(top.end(), status)
+                self.assertTrue(top.is_restored())
+
+    def test_a_recording_that_goes_away_under_it_does_no_harm(self):
+        def truncate(store):
+            os.truncate(store, os.stat(store).st_size // 3 // 4096 * 4096)
+
+        def garble(store):
+            with open(store, "r+b") as file:
+                file.seek(4096)
+                file.write(b"\xa5" * (os.stat(store).st_size - 4096))
+
+        def replace(store):
+            os.unlink(store)
+            pathlib.Path(store).write_bytes(b"not a recording")
+
+        for harm in [os.unlink, truncate, garble, replace]:
+            store = self.store()
+            with self.subTest(harm=harm.__name__), self.top("--store", store, "--history", "1h") as top:
+                top.wait_for(TABLE)
+                harm(store)
+                top.send("]", "]", "}", "{", "[", "e", "End", "Enter", "Escape")
+                top.send("?")
+                top.wait_for("^Keys ")
+                top.send("Escape")
+                top.wait_for(TABLE)
+                top.send("q")
+                self.assertEqual(top.end(), 0)
+                self.assertTrue(top.is_restored())
+            pathlib.Path(store).unlink(missing_ok=True)
+
+    def test_terminals_of_many_kinds_show_the_table(self):
+        for term in ["xterm", "xterm-256color", "linux", "tmux-256color", "screen", "vt100"]:
+            if subprocess.run(["infocmp", term], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+                continue
+            with self.subTest(term=term), self.top("a.tscope", term=term) as top:
+                top.wait_for(TABLE)
+                top.send("q")
+                self.assertEqual(top.end(), 0)
                 self.assertTrue(top.is_restored())
 
     def test_it_can_be_stopped_and_continued(self):
@@ -334,7 +405,7 @@ sys.exit(second.poll() is not None)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         process.stdout.readline()
-        with self.top("-i", "100ms", "-p", process.pid, "-g", "thread") as top:
+        with self.top("-i", "100ms", "-p", process.pid, "-g", "thread", "-m", "run_time_ns", columns=120) as top:
             top.wait_for(r"\\x1b\[2Jevi")
             self.assertNotIn(b"\x1b[2Jevil", top.raw)
 

@@ -36,7 +36,7 @@ static struct {
 	struct store_args store;
 	struct view_args view;
 	struct option_number interval, count, tree, history;
-	const char *at;
+	const char *at, *job;
 	bool json, forest, no_mouse, read_only;
 } args = { .interval.value = NS_PER_SECOND };
 
@@ -55,11 +55,14 @@ static const struct option options[] = {
 	LIMIT_OPTION(args.view, "with --json: the first N rows, 0 for all (default: 0)"),
 	{ 0, "forest", OPTION_FLAG, &args.forest, NULL,
 	  "processes, each below the one that started it", NULL },
-	{ 0, "read-only", OPTION_FLAG, &args.read_only, NULL, "send no signals", NULL },
+	{ 0, "read-only", OPTION_FLAG, &args.read_only, NULL,
+	  "send no signals, trace and profile nothing, save nothing", NULL },
 	{ 0, "no-mouse", OPTION_FLAG, &args.no_mouse, NULL, "leave the mouse to the terminal",
 	  NULL },
 	{ 0, "tree", OPTION_NUMBER, &args.tree, "PID", "only this process and all that it started",
 	  NULL },
+	{ 0, "job", OPTION_TEXT, &args.job, "NAME",
+	  "only processes of jobs of this name, while these run", NULL },
 	{ 0, "history", OPTION_DURATION, &args.history, "TIME",
 	  "the last TIME of a recording instead of this host", NULL },
 	STORE_OPTION(args.store),
@@ -116,6 +119,7 @@ static int read_choice(struct view_choice *ret, struct error *error)
 
 	ret->axis = args.view.group_by ? view_axis(&args.view) : AXIS_PROCESS;
 	ret->is_forest = args.forest;
+	ret->of_jobs = args.job;
 	ret->limit = args.view.limit.value;
 	view_choice_usual(ret);
 	if (args.view.metrics) {
@@ -164,8 +168,8 @@ static int open_live(struct capture_input *input, struct moment_source **ret, st
 
 	if (status < 0)
 		return status;
-	return live_source_open(input->sampling, record_store_path(store) == 0 ? store : NULL, ret,
-				error);
+	return live_source_open(input->sampling, input->host,
+				record_store_path(store) == 0 ? store : NULL, ret, error);
 }
 
 static int print_moment(const struct moment *moment, const struct view_choice *choice,
@@ -303,6 +307,10 @@ int verb_top(char **words, int count, struct error *error)
 		status = open_file(file, &source, error);
 	if (status < 0)
 		return status;
+	if (args.job)
+		status = moment_source_choose_job(source, args.job, error);
+	if (status < 0)
+		return status;
 	if (args.json)
 		return print_lines(source, &choice, error);
 	choose_title(file, title, sizeof(title));
@@ -339,6 +347,7 @@ const struct command command_top = {
 		"taskscope top --json --tree 1234 --filter 'cpu>5'\tthe busy ones of a tree\n"
 		"taskscope top --json --history 2h --store r.db\ttwo hours of a recording\n"
 		"taskscope top --json --store r.db --at 10:05\tone moment of it\n"
+		"taskscope top --json --job nightly\twhat a running job does\n"
 		"taskscope top --json before.tscope\ta snapshot",
 	.reads = ".tscope .jsonl .ctprof.zst .db",
 	.options = options,

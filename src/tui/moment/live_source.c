@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments of this host, as they come. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "collect/capture.h"
+#include "host/host.h"
+#include "host/proc/proc_file.h"
 #include "model/snapshot/snapshot.h"
+#include "model/wait/link_kind.h"
+#include "metric/wait.h"
 #include "store/history/history.h"
 #include "tui/moment/moment.h"
+#include "tui/moment/moment_jobs.h"
 #include "tui/moment/moment_source.h"
 
 /* A recording that has nothing newer is no longer written. */
@@ -22,10 +29,19 @@
 struct live_source {
 	struct moment_source source;
 	struct sampling *sampling;
+	const struct host *host;
 	struct snapshot *before, *now;
 	char *store; /* NULL: none */
 	struct history *history;
 };
+
+#define NO_RECORDER "no recorder runs, which would know the jobs: taskscope record"
+
+static bool open_history(struct live_source *live, struct error *error)
+{
+	return live->history ||
+	       (live->store && history_open(live->store, &live->history, error) == 0);
+}
 
 /* A recorder may begin, end, or begin another file at any time. */
 static void add_recorded(struct live_source *live, struct moment *moment)
@@ -34,8 +50,8 @@ static void add_recorded(struct live_source *live, struct moment *moment)
 	struct error ignored = { 0 };
 	uint64_t end_ns;
 
-	if (!live->history &&
-	    (!live->store || history_open(live->store, &live->history, &ignored) < 0))
+	moment->no_jobs = NO_RECORDER;
+	if (!open_history(live, &ignored))
 		return;
 	end_ns = history_end(live->history);
 	if (end_ns + RECORDER_SILENT_NS < now_ns) {
@@ -44,6 +60,26 @@ static void add_recorded(struct live_source *live, struct moment *moment)
 		return;
 	}
 	moment_add_past(moment, live->history, now_ns - EVENTS_AGE_NS, end_ns, EVENTS_MOST);
+	moment_add_jobs(moment, live->history, live->source.job, now_ns);
+	moment->no_jobs = NULL;
+}
+
+/* The rates of what was not read a moment ago are known with the next one. */
+static int explain_new(struct moment *moment, const struct snapshot *before)
+{
+	int status = 0;
+
+	for (int id = 0; before && id < METRIC_STORED && status == 0; id++)
+		if (metrics[id].kind == KIND_COUNTER && moment->tasks->columns[id].values &&
+		    !before->columns[id].values)
+			status = snapshot_set_absent(moment->tasks, (enum metric_id)id,
+						     "rates need a second sample");
+	return status;
+}
+
+static void want_live(struct moment_source *source, const bool *wanted)
+{
+	sampling_want(((struct live_source *)source)->sampling, wanted);
 }
 
 static int take_live(struct moment_source *source, const struct move *move, struct moment *ret,
@@ -64,8 +100,46 @@ static int take_live(struct moment_source *source, const struct move *move, stru
 	live->now = next;
 	status = moment_make(ret, live->before, live->now);
 	if (status == 0)
+		status = explain_new(ret, live->before);
+	if (status == 0)
 		add_recorded(live, ret);
 	return status;
+}
+
+static struct history *live_jobs(struct moment_source *source, struct error *error)
+{
+	struct live_source *live = (struct live_source *)source;
+	struct error ignored = { 0 };
+
+	if (open_history(live, &ignored))
+		return live->history;
+	error_set(error, -ENODATA, NO_RECORDER);
+	return NULL;
+}
+
+/*
+ * By the function of the kernel in which it sleeps, which the owner of a process may read.  A futex
+ * may be a lock or a condition: the name does not tell.  The directory must be that of the thread,
+ * not of another one that got its number: nothing can be opened below it once the thread is gone.
+ */
+static void read_live_wait(struct moment_source *source, const struct task_key *thread,
+			   struct thread_wait *ret)
+{
+	const struct live_source *live = (const struct live_source *)source;
+	CLEANUP(close_fd)
+	int directory = proc_open_thread(live->host->proc, thread->pid, thread->tid);
+	char channel[64];
+	int reason;
+
+	if (directory < 0 || proc_read_start(directory, "wchan", channel, sizeof(channel)) <= 0 ||
+	    strcmp(channel, "0") == 0)
+		return;
+	reason = channel_reason(channel);
+	if (strncmp(channel, "futex_", 6) == 0)
+		snprintf(ret->what, sizeof(ret->what), "futex");
+	else
+		snprintf(ret->what, sizeof(ret->what), "%.31s",
+			 reason >= 0 ? waits[reason].name : channel);
 }
 
 static void close_live(struct moment_source *source)
@@ -82,11 +156,14 @@ static void close_live(struct moment_source *source)
 static const struct moment_source_kind live_kind = {
 	.is_live = true,
 	.take = take_live,
+	.read_wait = read_live_wait,
+	.jobs = live_jobs,
 	.close = close_live,
+	.want = want_live,
 };
 
-int live_source_open(struct sampling *sampling, const char *store, struct moment_source **ret,
-		     struct error *error)
+int live_source_open(struct sampling *sampling, const struct host *host, const char *store,
+		     struct moment_source **ret, struct error *error)
 {
 	struct live_source *live = calloc(1, sizeof(*live));
 
@@ -98,6 +175,7 @@ int live_source_open(struct sampling *sampling, const char *store, struct moment
 	}
 	live->source.kind = &live_kind;
 	live->sampling = sampling;
+	live->host = host;
 	*ret = &live->source;
 	return 0;
 }

@@ -15,6 +15,10 @@ void moment_clear(struct moment *moment)
 	snapshot_free(moment->tasks);
 	array_free(&moment->anomalies);
 	array_free(&moment->events);
+	array_free(&moment->waits);
+	array_free(&moment->jobs);
+	array_free(&moment->steps);
+	array_free(&moment->members);
 	arena_clear(&moment->arena);
 	*moment = (struct moment){ 0 };
 }

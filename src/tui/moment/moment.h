@@ -21,10 +21,33 @@
 #include "base/collection/array.h"
 #include "model/record/anomaly.h"
 #include "model/record/host_sample.h"
+#include "model/record/job/job.h"
 #include "model/record/life_event.h"
 
 struct history;
 struct snapshot;
+
+/* What a thread waited for: a reason (waits.def), or the kernel function in which it slept. */
+struct thread_wait {
+	int32_t tid;
+	char what[32]; /* "": not known */
+};
+
+/* A job as it was at that time: one that ended later runs, and its figures are not known yet. */
+struct moment_job {
+	struct job job;
+	uint64_t elapsed_ns; /* how long it has run, or ran; 0: not known */
+	uint64_t usual_ns;   /* how long it took mostly when it succeeded; 0: it never did */
+	size_t first_step, step_count; /* in the moment's steps, the oldest first */
+};
+
+/* A process of a job, as far as the recorder has told. */
+struct job_member {
+	int32_t pid;
+	uint64_t start_ns;
+	uint32_t job;	  /* place in the list of jobs */
+	const char *step; /* NULL: none */
+};
 
 /* All zeros is empty and valid. */
 struct moment {
@@ -38,8 +61,14 @@ struct moment {
 	struct host_sample sample;
 	ARRAY_OF(struct anomaly) anomalies; /* open at that time */
 	ARRAY_OF(struct life_event) events; /* of the last minutes, newest first */
-	struct arena arena;		    /* texts of the events */
-	uint64_t before_unix_ns;	    /* the moment before; 0: none */
+	ARRAY_OF(struct thread_wait) waits;
+	ARRAY_OF(struct moment_job) jobs; /* those that run first, then the newest */
+	ARRAY_OF(struct job_step) steps;
+	ARRAY_OF(struct job_member) members;
+	const char
+		*no_jobs;   /* why there are none to be known; NULL: the lists above are complete */
+	struct arena arena; /* texts of events and jobs */
+	uint64_t before_unix_ns; /* the moment before; 0: none */
 	uint64_t
 		asked_unix_ns; /* the time that was asked for, if it is between two moments; else 0 */
 	bool is_live;

@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: MIT */
 /* Moments of a recording: its ticks, or minutes where these are gone. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "model/record/activity.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history.h"
+#include "store/history/history_activity.h"
+#include "store/history/job/history_jobs.h"
 #include "tui/moment/moment.h"
+#include "tui/moment/moment_jobs.h"
 #include "tui/moment/moment_source.h"
 
 #define EVENTS_MOST 100
 #define EVENTS_AGE_NS (300 * NS_PER_SECOND)
+/* A look at threads that was longer ago says nothing of the moment. */
+#define WAITS_AGE_NS (2 * NS_PER_SECOND)
 
 struct store_source {
 	struct moment_source source;
 	struct history *history;
 	ARRAY_OF(uint64_t) times;  /* of all moments, oldest first; no time is there twice */
 	ARRAY_OF(uint64_t) opened; /* when anomalies did, oldest first */
-	size_t at;		   /* the moment that was taken last, if any was */
+	ARRAY_OF(uint64_t) events; /* that people should see, oldest first */
+	ARRAY_OF(uint64_t) edges;  /* begins and ends of jobs, oldest first */
+	ARRAY_OF(struct history_span) jobs;
+	size_t at; /* the moment that was taken last, if any was */
 	bool was_taken;
 	uint64_t start_unix_ns; /* what is taken first; 0: the first moment */
 	struct snapshot *now;
@@ -41,6 +52,30 @@ static int add_opened(void *context, enum anomaly_change change, const struct an
 
 	(void)change;
 	return array_append(&store->opened, anomaly->begin_unix_ns);
+}
+
+/* Those that a person would look for; that processes begin and end happens all the time. */
+#define NOTABLE_EVENTS (1u << LIFE_SIGNAL | 1u << LIFE_KILL | 1u << LIFE_OOM | 1u << LIFE_LOST)
+#define NOTABLE_MOST 100000
+
+static int add_notable(void *context, const struct life_event *event)
+{
+	struct store_source *store = context;
+
+	return array_append(&store->events, event->unix_ns);
+}
+
+static int add_edges(void *context, const struct job *job)
+{
+	struct store_source *store = context;
+	struct history_span span = { job->begin_unix_ns, job->end_unix_ns };
+	int status = array_append(&store->edges, job->begin_unix_ns);
+
+	if (status == 0 && job->end_unix_ns)
+		status = array_append(&store->edges, job->end_unix_ns);
+	if (!job->end_unix_ns)
+		span.to_unix_ns = job->outcome == JOB_RUNNING ? UINT64_MAX : job->begin_unix_ns;
+	return status < 0 ? status : array_append(&store->jobs, span);
 }
 
 static int compare_times(const void *first, const void *second)
@@ -66,15 +101,16 @@ static size_t find_time(const struct store_source *store, uint64_t unix_ns)
 	return low;
 }
 
-/* The first moment at or after an anomaly opened, the next one from here on or back. */
-static bool find_anomaly(const struct store_source *store, bool is_next, size_t *ret)
+/* The first moment at or after one of these times, the next one from here on or back. */
+static bool find_mark(const struct store_source *store, const uint64_t *marks, size_t count,
+		      bool is_next, size_t *ret)
 {
 	bool is_found = false;
 
-	for (size_t i = 0; i < store->opened.count; i++) {
-		size_t at = find_time(store, store->opened.data[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t at = find_time(store, marks[i]);
 
-		if (store->times.data[at] < store->opened.data[i] && at + 1 < store->times.count)
+		if (store->times.data[at] < marks[i] && at + 1 < store->times.count)
 			at++;
 		if (is_next ? at > store->at && !is_found : at < store->at) {
 			*ret = at;
@@ -120,9 +156,17 @@ static bool find_move(const struct store_source *store, const struct move *move,
 		*ret = last;
 		return true;
 	case MOVE_TO_NEXT_ANOMALY:
-		return find_anomaly(store, true, ret);
+		return find_mark(store, store->opened.data, store->opened.count, true, ret);
 	case MOVE_TO_LAST_ANOMALY:
-		return find_anomaly(store, false, ret);
+		return find_mark(store, store->opened.data, store->opened.count, false, ret);
+	case MOVE_TO_NEXT_EVENT:
+		return find_mark(store, store->events.data, store->events.count, true, ret);
+	case MOVE_TO_LAST_EVENT:
+		return find_mark(store, store->events.data, store->events.count, false, ret);
+	case MOVE_TO_NEXT_JOB_EDGE:
+		return find_mark(store, store->edges.data, store->edges.count, true, ret);
+	case MOVE_TO_LAST_JOB_EDGE:
+		return find_mark(store, store->edges.data, store->edges.count, false, ret);
 	}
 	return false;
 }
@@ -134,6 +178,14 @@ static const char *no_moment(enum move_kind kind)
 		return "no anomaly opened after this moment";
 	case MOVE_TO_LAST_ANOMALY:
 		return "no anomaly opened before this moment";
+	case MOVE_TO_NEXT_EVENT:
+		return "no process got a signal after this moment";
+	case MOVE_TO_LAST_EVENT:
+		return "no process got a signal before this moment";
+	case MOVE_TO_NEXT_JOB_EDGE:
+		return "no job began or ended after this moment";
+	case MOVE_TO_LAST_JOB_EDGE:
+		return "no job began or ended before this moment";
 	case MOVE_BACK:
 		return "this is the first moment";
 	default:
@@ -144,8 +196,43 @@ static const char *no_moment(enum move_kind kind)
 /* The sample that was recorded has more than the snapshot tells: what the recorder knew of itself. */
 static int take_sample(void *context, const struct host_sample *sample)
 {
-	*(struct host_sample *)context = *sample;
+	struct moment *moment = context;
+
+	moment->sample = *sample;
+	/* The text is the store's, and goes with the row. */
+	if (sample->jobs)
+		moment->sample.jobs =
+			arena_copy(&moment->arena, sample->jobs, strlen(sample->jobs));
 	return 1;
+}
+
+static int add_wait(void *context, const struct activity_group *group)
+{
+	struct moment *moment = context;
+	struct thread_wait wait = { 0 };
+
+	if (!group->values[0] || !group->values[1])
+		return 0;
+	wait.tid = (int32_t)strtol(group->values[0], NULL, 10);
+	/* The state says as much of those that run. */
+	if (strcmp(group->values[1], ACTIVITY_RUNNING) != 0)
+		snprintf(wait.what, sizeof(wait.what), "%s", group->values[1]);
+	return array_append(&moment->waits, wait);
+}
+
+/* What the recorder's last look at active threads before the tick found; others are not known. */
+static void add_waits(struct store_source *store, uint64_t time, struct moment *ret)
+{
+	uint64_t walk = history_activity_at(store->history, time);
+	const struct activity_query query = {
+		.span = { walk, walk },
+		.keys = { ACTIVITY_BY_tid, ACTIVITY_BY_wait },
+		.key_count = 2,
+	};
+	struct error ignored = { 0 };
+
+	if (walk && walk + WAITS_AGE_NS >= time)
+		(void)history_activity(store->history, &query, add_wait, ret, &ignored);
 }
 
 static int read_moment(struct store_source *store, size_t at, struct moment *ret,
@@ -170,8 +257,10 @@ static int read_moment(struct store_source *store, size_t at, struct moment *ret
 		return status;
 	snapshot_free(store->now);
 	store->now = TAKE_PTR(now);
-	(void)history_samples(store->history, &then, 1, take_sample, &ret->sample, &ignored);
+	(void)history_samples(store->history, &then, 1, take_sample, ret, &ignored);
 	moment_add_past(ret, store->history, time - EVENTS_AGE_NS, time, EVENTS_MOST);
+	moment_add_jobs(ret, store->history, store->source.job, time);
+	add_waits(store, time, ret);
 	store->at = at;
 	store->was_taken = true;
 	return 0;
@@ -197,6 +286,70 @@ static int take_store(struct moment_source *source, const struct move *move, str
 	return status;
 }
 
+static size_t part_of(const struct ruler *ruler, uint64_t unix_ns)
+{
+	double all = (double)(ruler->to_unix_ns - ruler->from_unix_ns) + 1;
+	double share =
+		unix_ns > ruler->from_unix_ns ? (double)(unix_ns - ruler->from_unix_ns) / all : 0;
+	size_t part = (size_t)(share * (double)ruler->count);
+
+	return part < ruler->count ? part : ruler->count - 1;
+}
+
+static void mark_times(struct ruler *ruler, const uint64_t *times, size_t count,
+		       enum ruler_mark mark)
+{
+	for (size_t i = 0; i < count; i++)
+		if (times[i] >= ruler->from_unix_ns && times[i] <= ruler->to_unix_ns)
+			ruler->marks[part_of(ruler, times[i])] |= (uint8_t)mark;
+}
+
+/* From tick to tick there is no gap, unless more than a few would have been due. */
+static void mark_ticks(const struct store_source *store, struct ruler *ruler)
+{
+	const uint64_t *times = store->times.data;
+	uint64_t usual = store->times.count > 1 ? times[1] - times[0] : 0;
+
+	mark_times(ruler, times, store->times.count, RULER_TICK);
+	for (size_t i = 2; i < store->times.count; i++)
+		if (times[i] - times[i - 1] < usual)
+			usual = times[i] - times[i - 1];
+	for (size_t i = 1; i < store->times.count; i++)
+		if (times[i] - times[i - 1] <= 3 * usual)
+			for (size_t part = part_of(ruler, times[i - 1]);
+			     part < part_of(ruler, times[i]); part++)
+				ruler->marks[part] |= RULER_TICK;
+}
+
+static void make_ruler(struct moment_source *source, struct ruler *ruler)
+{
+	const struct store_source *store = (const struct store_source *)source;
+
+	ruler->from_unix_ns = store->times.data[0];
+	ruler->to_unix_ns = store->times.data[store->times.count - 1];
+	memset(ruler->marks, 0, sizeof(ruler->marks));
+	mark_ticks(store, ruler);
+	mark_times(ruler, store->events.data, store->events.count, RULER_EVENT);
+	mark_times(ruler, store->opened.data, store->opened.count, RULER_ANOMALY);
+	mark_times(ruler, store->edges.data, store->edges.count, RULER_JOB_EDGE);
+	for (size_t i = 0; i < store->jobs.count; i++) {
+		const struct history_span *job = &store->jobs.data[i];
+		size_t last = part_of(ruler, job->to_unix_ns);
+
+		if (job->from_unix_ns > ruler->to_unix_ns || job->to_unix_ns < ruler->from_unix_ns)
+			continue;
+		for (size_t part = part_of(ruler, job->from_unix_ns); part <= last; part++)
+			ruler->marks[part] |= RULER_JOB;
+	}
+	ruler->at = part_of(ruler, store->times.data[store->at]);
+}
+
+static struct history *store_jobs(struct moment_source *source, struct error *error)
+{
+	(void)error;
+	return ((struct store_source *)source)->history;
+}
+
 static void close_store(struct moment_source *source)
 {
 	struct store_source *store = (struct store_source *)source;
@@ -205,14 +358,25 @@ static void close_store(struct moment_source *source)
 	history_close(store->history);
 	array_free(&store->times);
 	array_free(&store->opened);
+	array_free(&store->events);
+	array_free(&store->edges);
+	array_free(&store->jobs);
 	free(store);
 }
 
 static const struct moment_source_kind store_kind = {
 	.can_move = true,
 	.take = take_store,
+	.ruler = make_ruler,
+	.jobs = store_jobs,
 	.close = close_store,
 };
+
+static void sort_times(uint64_t *times, size_t count)
+{
+	if (count)
+		qsort(times, count, sizeof(uint64_t), compare_times);
+}
 
 static void reverse_times(struct store_source *store)
 {
@@ -234,17 +398,26 @@ static int read_times(struct store_source *store, uint64_t age_ns, struct error 
 		.to_unix_ns = UINT64_MAX,
 	};
 	const struct anomaly_query anomalies = { .span = span };
+	const struct event_query events = { .span = span,
+					    .kinds = NOTABLE_EVENTS,
+					    .limit = NOTABLE_MOST };
+	const struct job_query jobs = { .span = span, .limit = NOTABLE_MOST };
 	int status = history_samples(store->history, &span, 0, add_time, store, error);
 
 	if (status == 0)
 		status = history_anomalies(store->history, &anomalies, add_opened, store, error);
+	if (status == 0)
+		status = history_events(store->history, &events, add_notable, store, NULL, error);
+	if (status == 0)
+		status = history_jobs(store->history, &jobs, add_edges, store, error);
 	if (status < 0)
 		return status;
 	if (!store->times.count)
 		return error_set(error, -ENODATA, "the recording has no ticks of that time");
 	reverse_times(store);
-	if (store->opened.count)
-		qsort(store->opened.data, store->opened.count, sizeof(uint64_t), compare_times);
+	sort_times(store->opened.data, store->opened.count);
+	sort_times(store->events.data, store->events.count);
+	sort_times(store->edges.data, store->edges.count);
 	return 0;
 }
 

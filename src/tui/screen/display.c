@@ -22,7 +22,7 @@
 /* A terminal is one thing, and signals find it here. */
 static struct {
 	SCREEN *screen;
-	bool colour, mouse;
+	bool colour, mouse, has_blocks;
 	struct termios saved;
 	char restore[128]; /* what the terminal is sent after a fault */
 } display;
@@ -66,7 +66,8 @@ static void keep_restoring(void)
 static void choose_locale(void)
 {
 	setlocale(LC_CTYPE, "");
-	if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
+	display.has_blocks = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	if (!display.has_blocks)
 		setlocale(LC_CTYPE, "C.UTF-8");
 }
 
@@ -197,6 +198,14 @@ int display_rows(void)
 int display_columns(void)
 {
 	return COLS;
+}
+
+/* The font of the console has no blocks, whatever the locale says. */
+bool display_has_blocks(void)
+{
+	const char *kind = getenv("TERM");
+
+	return display.has_blocks && kind && strcmp(kind, "linux") != 0;
 }
 
 void display_begin(void)

@@ -31,6 +31,8 @@ void display_resize(void);
 
 int display_rows(void);
 int display_columns(void);
+/* Whether it is known to show characters beyond ASCII, such as blocks. */
+bool display_has_blocks(void);
 
 /*
  * Begins an empty page, and shows it; only what changed is written.  In between:

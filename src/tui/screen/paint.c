@@ -55,17 +55,24 @@ static void paint_message(const struct top *top, int row)
 void top_paint(struct top *top)
 {
 	int rows = display_rows(), header = top_header_rows(top);
-	int last = rows - 1, body;
+	int last = rows - 1, timeline = 0, body;
 
 	display_begin();
 	top_paint_header(top, header);
-	body = last - header - has_message(top);
+	if (top_has_ruler(top))
+		top_paint_ruler(top, header++);
+	if (top->mode != MODE_MENU && top->mode != MODE_TEXT)
+		timeline = top_timeline_rows(top);
+	body = last - header - timeline - has_message(top);
 	if (top->mode == MODE_TEXT)
 		top_paint_text(top, header, body);
 	else if (top->mode == MODE_MENU)
 		top_paint_menu(top, header, body);
+	else if (top->shows_jobs)
+		top_paint_jobs(top, header, body);
 	else
 		top_paint_table(top, header, body);
+	top_paint_timeline(top, header + body, timeline);
 	if (has_message(top))
 		paint_message(top, last - 1);
 	paint_footer(top, last);

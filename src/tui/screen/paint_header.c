@@ -10,16 +10,19 @@
 #include "metric/unit.h"
 #include "model/snapshot/snapshot.h"
 #include "render/record/record_table.h"
+#include "tui/moment/moment_jobs.h"
 #include "tui/screen/top_state.h"
 
 #define HEADER_ROWS 5
 #define BAR_WIDTH 10
+#define PRESSURE_WIDTH 5
 
 /* On a low screen the table is what counts. */
 int top_header_rows(const struct top *top)
 {
 	int rows = display_rows();
-	int wanted = top->moment.anomalies.count ? HEADER_ROWS : HEADER_ROWS - 1;
+	bool has_news = top->moment.anomalies.count || moment_running_jobs(&top->moment);
+	int wanted = has_news ? HEADER_ROWS : HEADER_ROWS - 1;
 
 	return rows >= 16 ? wanted : rows >= 10 ? 3 : 1;
 }
@@ -67,16 +70,16 @@ static void paint_first(const struct top *top, int row)
 }
 
 /* "CPU [|||||     ] 45.1 %": readable without colour; "-" where it is not known. */
-static int paint_bar(int row, int column, const char *name, bool is_known, double share,
+static int paint_bar(int row, int column, int width, const char *name, bool is_known, double share,
 		     const char *amount)
 {
 	enum style style = share >= 0.9 ? STYLE_BAD : share >= 0.6 ? STYLE_WARNING : STYLE_GOOD;
-	int filled = is_known ? (int)(share * BAR_WIDTH + 0.5) : 0, columns = display_columns();
+	int filled = is_known ? (int)(share * width + 0.5) : 0, columns = display_columns();
 	char bar[BAR_WIDTH + 1];
 
-	for (int i = 0; i < BAR_WIDTH; i++)
+	for (int i = 0; i < width; i++)
 		bar[i] = i < filled ? '|' : ' ';
-	bar[BAR_WIDTH] = '\0';
+	bar[width] = '\0';
 	column += display_put(row, column, columns, STYLE_PLAIN, false, name);
 	column += display_put(row, column, columns, STYLE_PLAIN, false, "[");
 	column += display_put(row, column, columns, style, false, bar);
@@ -93,7 +96,7 @@ static int paint_used(int row, int column, const char *name, bool is_known, doub
 	unit_format_real(&amount, UNIT_BYTES, used);
 	text_append_string(&amount, " of ");
 	unit_format_real(&amount, UNIT_BYTES, total);
-	return paint_bar(row, column, name, is_known, total > 0 ? used / total : 0,
+	return paint_bar(row, column, BAR_WIDTH, name, is_known, total > 0 ? used / total : 0,
 			 text_string(&amount));
 }
 
@@ -109,7 +112,7 @@ static void paint_bars(const struct top *top, int row)
 	int column;
 
 	snprintf(percent, sizeof(percent), "%.1f %%", busy);
-	column = paint_bar(row, 0, "CPU ", has_cpu, busy / 100, percent);
+	column = paint_bar(row, 0, BAR_WIDTH, "CPU ", has_cpu, busy / 100, percent);
 	column = paint_used(row, column, "Mem ", has_used && has_total, used, total);
 	if (has_swap && swap->number)
 		paint_used(row, column, "Swp ", true, swapped, (double)swap->number);
@@ -131,6 +134,30 @@ static void append_number(struct text *line, const struct top *top, const char *
 		text_append_string(line, "-");
 }
 
+static int paint_pressures(const struct top *top, int row)
+{
+	static const struct {
+		const char *words;
+		enum host_value value;
+	} parts[] = {
+		{ "PSI cpu ", HOST_VALUE_pressure_cpu_some_percent },
+		{ "mem ", HOST_VALUE_pressure_memory_some_percent },
+		{ "io ", HOST_VALUE_pressure_io_some_percent },
+	};
+	int column = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		double percent;
+		bool is_known = value_of(top, parts[i].value, &percent);
+		char amount[32];
+
+		snprintf(amount, sizeof(amount), "%.1f %%", percent);
+		column = paint_bar(row, column, PRESSURE_WIDTH, parts[i].words, is_known,
+				   percent / 100, amount);
+	}
+	return column;
+}
+
 static void paint_pressure(const struct top *top, int row)
 {
 	CLEANUP(text_free) struct text line = { 0 };
@@ -139,10 +166,7 @@ static void paint_pressure(const struct top *top, int row)
 		enum host_value value;
 		const char *format;
 	} parts[] = {
-		{ "PSI cpu ", HOST_VALUE_pressure_cpu_some_percent, "%" },
-		{ ", memory ", HOST_VALUE_pressure_memory_some_percent, "%" },
-		{ ", io ", HOST_VALUE_pressure_io_some_percent, "%" },
-		{ "  load ", HOST_VALUE_load1, "f" },
+		{ "load ", HOST_VALUE_load1, "f" },
 		{ " ", HOST_VALUE_load5, "f" },
 		{ " ", HOST_VALUE_load15, "f" },
 	};
@@ -150,7 +174,8 @@ static void paint_pressure(const struct top *top, int row)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		append_number(&line, top, parts[i].words, parts[i].value, parts[i].value,
 			      parts[i].format);
-	display_put(row, 0, display_columns(), STYLE_PLAIN, false, text_string(&line));
+	display_put(row, paint_pressures(top, row), display_columns(), STYLE_PLAIN, false,
+		    text_string(&line));
 }
 
 static void paint_counts(const struct top *top, int row)
@@ -169,14 +194,44 @@ static void paint_counts(const struct top *top, int row)
 		text_append_string(&line, "  filter ");
 		text_append_escaped(&line, top->filter.text->data, top->filter.text->length);
 	}
+	if (top->choice.job)
+		text_format(&line, "  job #%" PRIu64, top->choice.job);
 	display_put(row, 0, display_columns(), STYLE_PLAIN, false, text_string(&line));
 }
 
-static void paint_anomalies(const struct top *top, int row)
+/* "2 jobs run: nightly 2/5, build"; returns where the line goes on. */
+static int paint_running(const struct top *top, int row)
+{
+	size_t count = moment_running_jobs(&top->moment);
+	CLEANUP(text_free) struct text line = { 0 };
+
+	if (!count)
+		return 0;
+	text_format(&line, "%zu job%s: ", count, count == 1 ? "" : "s");
+	for (size_t i = 0; i < count; i++) {
+		const struct moment_job *job = &top->moment.jobs.data[i];
+		struct job_progress progress = moment_job_progress(&top->moment, job);
+
+		text_append_string(&line, i ? ", " : "");
+		text_append_escaped(&line, job->job.name, strlen(job->job.name));
+		if (progress.total)
+			text_format(&line, " %" PRIu64 "/%" PRIu64, progress.done, progress.total);
+	}
+	/* Anomalies have half of the line. */
+	return 2 +
+	       display_put(row, 0,
+			   top->moment.anomalies.count ? display_columns() / 2 : display_columns(),
+			   STYLE_PLAIN, false, text_string(&line));
+}
+
+static void paint_news(const struct top *top, int row)
 {
 	size_t count = top->moment.anomalies.count;
 	CLEANUP(text_free) struct text line = { 0 };
+	int column = paint_running(top, row);
 
+	if (!count)
+		return;
 	text_format(&line, "%zu anomal%s: ", count, count == 1 ? "y" : "ies");
 	for (size_t i = 0; i < count; i++) {
 		const struct anomaly *anomaly = &top->moment.anomalies.data[i];
@@ -188,13 +243,13 @@ static void paint_anomalies(const struct top *top, int row)
 		text_append_escaped(&line, anomaly->comm, strlen(anomaly->comm));
 		text_format(&line, "[%" PRId32 "]", anomaly->task.pid);
 	}
-	display_put(row, 0, display_columns(), STYLE_BAD, false, text_string(&line));
+	display_put(row, column, display_columns(), STYLE_BAD, false, text_string(&line));
 }
 
 void top_paint_header(struct top *top, int rows)
 {
 	void (*const lines[])(const struct top *, int) = { paint_first, paint_bars, paint_pressure,
-							   paint_counts, paint_anomalies };
+							   paint_counts, paint_news };
 
 	if (!top->moment.read)
 		return;

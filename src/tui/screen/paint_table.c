@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "metric/unit.h"
 #include "model/snapshot/snapshot.h"
 #include "render/table/table.h"
 #include "tui/screen/top_state.h"
@@ -16,6 +17,8 @@
 #define PID_WIDTH 7
 #define USER_WIDTH 8
 #define DEEPEST 20
+#define WAIT_WIDTH 12
+#define PROGRESS_WIDTH 34
 
 static bool is_by_task(const struct top *top)
 {
@@ -23,9 +26,12 @@ static bool is_by_task(const struct top *top)
 }
 
 /* On a narrow screen, whose it is gives way to what it does, and that to its name. */
-static bool shows_user(void)
+static bool shows_user(const struct top *top)
 {
-	return display_columns() >= 60;
+	const struct moment_source_kind *kind = top->options->source->kind;
+
+	/* Graphs and waits take the room where there are any. */
+	return display_columns() >= (kind->is_live || kind->can_move ? 90 : 60);
 }
 
 static bool shows_metrics(void)
@@ -44,10 +50,17 @@ void top_row_name(const struct top *top, size_t row, struct text *out)
 {
 	const struct grouping *grouping = top->view.grouping;
 	const struct snapshot *snapshot = grouping->snapshot;
-	const struct task *task = &snapshot->tasks[top_task(top, row)];
-	const struct process *process = &snapshot->processes[task->process];
-	const char *name = grouping->groups[row].key;
+	const struct task *task;
+	const struct process *process;
+	const char *name;
 
+	if (top->shows_jobs) {
+		top_job_name(top, row, out);
+		return;
+	}
+	task = &snapshot->tasks[top_task(top, row)];
+	process = &snapshot->processes[task->process];
+	name = grouping->groups[row].key;
 	if (grouping->axis == AXIS_THREAD)
 		name = snapshot_text(snapshot, task->comm);
 	else if (grouping->axis == AXIS_PROCESS)
@@ -171,26 +184,218 @@ static int paint_right(int row, int column, int width, enum style style, bool is
 	return column + width + 1;
 }
 
+/* Columns besides the metrics, as far as there is room for them. */
+struct extras {
+	bool has_graph, has_wait, has_progress, has_scope;
+};
+
+static struct extras choose_extras(const struct top *top, const struct view_rows *rows)
+{
+	const struct moment_source_kind *kind = top->options->source->kind;
+	bool has_moments = kind->is_live || kind->can_move;
+	int columns = display_columns();
+
+	return (struct extras){
+		.has_graph = has_moments && columns >= 64,
+		.has_wait = has_moments && columns >= 76,
+		.has_progress = top->choice.axis == AXIS_SCOPE && columns >= 60,
+		.has_scope = top->choice.axis != AXIS_SCOPE && shows_scopes(rows),
+	};
+}
+
+static int extras_width(const struct extras *extras)
+{
+	return (extras->has_graph ? ROW_MOMENTS + 1 : 0) + (extras->has_wait ? WAIT_WIDTH + 1 : 0) +
+	       (extras->has_progress ? PROGRESS_WIDTH + 1 : 0) +
+	       (extras->has_scope ? NAME_LEAST + 1 : 0);
+}
+
 struct layout {
 	size_t last; /* one more than the last metric that fits */
-	bool has_scope;
+	struct extras extras;
 	int row;
 };
 
-static size_t fitting(const struct top *top, bool has_scope)
+static size_t fitting(const struct top *top, const struct extras *extras)
 {
-	int used = PID_WIDTH + 1 + (is_by_task(top) && shows_user() ? USER_WIDTH + 1 : 0);
+	int used = PID_WIDTH + 1 + (is_by_task(top) && shows_user(top) ? USER_WIDTH + 1 : 0);
 	size_t i = top->shift;
 
 	if (!shows_metrics())
 		return i;
-	used += NAME_LEAST + (has_scope ? NAME_LEAST + 1 : 0);
+	used += NAME_LEAST + extras_width(extras);
 	for (; i < top->choice.metrics.count && i < COLUMNS_MOST; i++) {
 		used += top->widths[i] + 2;
 		if (used > display_columns() && i > top->shift)
 			break;
 	}
 	return i;
+}
+
+static int paint_extra_titles(int row, int column, const struct extras *extras)
+{
+	const struct {
+		bool is_shown;
+		int width;
+		const char *title;
+	} titles[] = {
+		{ extras->has_graph, ROW_MOMENTS, "PAST CPU" },
+		{ extras->has_wait, WAIT_WIDTH, "WAITS FOR" },
+		{ extras->has_progress, PROGRESS_WIDTH, "PROGRESS" },
+		{ extras->has_scope, NAME_LEAST, "SCOPE" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
+		if (titles[i].is_shown) {
+			display_put(row, column, titles[i].width, STYLE_TITLES, false,
+				    titles[i].title);
+			column += titles[i].width + 1;
+		}
+	return column;
+}
+
+/* Of several threads, which says most about them: one that runs, one in D, one that is not asleep. */
+static int telling(char state)
+{
+	return state == 'R' ? 3 : state == 'D' ? 2 : state == 'S' || state == 'I' ? 0 : 1;
+}
+
+struct telling_thread {
+	uint32_t row;	/* of the task */
+	char state;	/* 0: no thread has one */
+	uint32_t count; /* threads in that state */
+};
+
+static struct telling_thread find_telling(const struct grouping *grouping,
+					  const struct group *group)
+{
+	const struct snapshot *tasks = grouping->snapshot;
+	struct telling_thread best = { 0 };
+	uint64_t best_ns = 0;
+
+	for (uint32_t i = group->first; i < group->first + group->tasks; i++) {
+		uint32_t row = grouping->rows[i];
+		uint64_t state, run_ns = 0;
+
+		if (!snapshot_get(tasks, METRIC_state, row, &state))
+			continue;
+		(void)snapshot_get(tasks, METRIC_run_time_ns, row, &run_ns);
+		if (!best.state || telling((char)state) > telling(best.state))
+			best = (struct telling_thread){ row, (char)state, 0 };
+		else if ((char)state == best.state && run_ns > best_ns)
+			best.row = row;
+		else if ((char)state != best.state)
+			continue;
+		if (best.row == row)
+			best_ns = run_ns;
+		best.count++;
+	}
+	return best;
+}
+
+/* "S poll", "D disk x3": the state, what is known of the wait, and how many threads are in it. */
+static enum style append_wait(struct top *top, const struct group *group, struct text *out)
+{
+	const struct grouping *grouping = top->view.grouping;
+	struct telling_thread thread = find_telling(grouping, group);
+	const struct task *task = &grouping->snapshot->tasks[thread.row];
+	const struct task_key key = { grouping->snapshot->processes[task->process].tgid, task->tid,
+				      task->start_time_ns };
+	const char *what = "";
+
+	if (!thread.state) {
+		text_append_string(out, "-");
+		return STYLE_PLAIN;
+	}
+	text_format(out, "%c", thread.state);
+	if (thread.state != 'R' || !top->moment.is_live)
+		what = moment_source_wait(top->options->source, &top->moment, &key,
+					  !top->is_paused);
+	if (what[0]) {
+		text_append_string(out, " ");
+		text_append_escaped(out, what, strlen(what));
+	}
+	if (thread.count > 1)
+		text_format(out, " x%" PRIu32, thread.count);
+	return thread.state == 'D' || thread.state == 'Z' ? STYLE_BAD :
+	       thread.state == 'R'			  ? STYLE_GOOD :
+							    STYLE_PLAIN;
+}
+
+/* Only threads that said how much there is to do count; the last of them to end says when. */
+static enum style append_scope_progress(const struct top *top, const struct group *group,
+					struct text *out)
+{
+	const struct grouping *grouping = top->view.grouping;
+	const struct snapshot *tasks = grouping->snapshot;
+	uint64_t done = 0, all = 0, left_ns = 0, stall_ns = 0;
+
+	for (uint32_t i = group->first; i < group->first + group->tasks; i++) {
+		uint32_t row = grouping->rows[i];
+		uint64_t count, total, age_ns, stalled_ns;
+
+		if (snapshot_get(tasks, METRIC_scope_stall_ns, row, &stalled_ns) &&
+		    stalled_ns > stall_ns)
+			stall_ns = stalled_ns;
+		if (!snapshot_get(tasks, METRIC_scope_count, row, &count) ||
+		    !snapshot_get(tasks, METRIC_scope_total, row, &total) || !total)
+			continue;
+		done += count < total ? count : total;
+		all += total;
+		if (count && count < total &&
+		    snapshot_get(tasks, METRIC_scope_age_ns, row, &age_ns)) {
+			double ns = (double)age_ns / (double)count * (double)(total - count);
+
+			left_ns = ns > (double)left_ns ? (uint64_t)ns : left_ns;
+		}
+	}
+	if (all)
+		top_append_progress(out, (double)done / (double)all, done, all);
+	if (left_ns && !stall_ns) {
+		text_append_string(out, "  eta ");
+		unit_format(out, UNIT_NS, left_ns);
+	}
+	if (!stall_ns)
+		return STYLE_PLAIN;
+	text_append_string(out, all ? "  stalled " : "stalled ");
+	unit_format(out, UNIT_NS, stall_ns);
+	return STYLE_BAD;
+}
+
+static int paint_extras(struct top *top, const struct view_rows *rows, const struct layout *layout,
+			size_t line, int column)
+{
+	CLEANUP(text_free) struct text cell = { 0 };
+	size_t number = top->first + line;
+	const struct group *group = &top->view.grouping->groups[number];
+	bool is_marked = number == top->selected;
+	int row = layout->row + 1 + (int)line;
+	enum style style;
+
+	if (layout->extras.has_graph) {
+		row_history_graph(&top->past, top->view.grouping, number, display_has_blocks(),
+				  &cell);
+		display_put(row, column, ROW_MOMENTS, STYLE_GOOD, is_marked, text_string(&cell));
+		column += ROW_MOMENTS + 1;
+	}
+	if (layout->extras.has_wait) {
+		text_clear(&cell);
+		style = append_wait(top, group, &cell);
+		display_put(row, column, WAIT_WIDTH, style, is_marked, text_string(&cell));
+		column += WAIT_WIDTH + 1;
+	}
+	if (layout->extras.has_progress) {
+		text_clear(&cell);
+		style = append_scope_progress(top, group, &cell);
+		display_put(row, column, PROGRESS_WIDTH, style, is_marked, text_string(&cell));
+		column += PROGRESS_WIDTH + 1;
+	}
+	if (layout->extras.has_scope) {
+		cell_at(rows, line, CELL_SCOPE, &cell);
+		display_put_name(row, column, NAME_LEAST, is_marked, text_string(&cell));
+		column += NAME_LEAST + 1;
+	}
+	return column;
 }
 
 static void paint_titles(struct top *top, const struct view_rows *rows, const struct layout *layout)
@@ -201,9 +406,9 @@ static void paint_titles(struct top *top, const struct view_rows *rows, const st
 	if (is_by_task(top)) {
 		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false,
 				     top->choice.axis == AXIS_THREAD ? "TID" : "PID");
-		if (shows_user())
+		if (shows_user(top))
 			display_put(row, column, USER_WIDTH, STYLE_TITLES, false, "USER");
-		column += shows_user() ? USER_WIDTH + 1 : 0;
+		column += shows_user(top) ? USER_WIDTH + 1 : 0;
 	} else {
 		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false, "TASKS");
 	}
@@ -218,10 +423,7 @@ static void paint_titles(struct top *top, const struct view_rows *rows, const st
 						 (int)top->choice.metrics.ids[i] };
 		column = paint_right(row, column, top->widths[i] + 1, style, false, title);
 	}
-	if (layout->has_scope) {
-		display_put(row, column, NAME_LEAST, STYLE_TITLES, false, "SCOPE");
-		column += NAME_LEAST + 1;
-	}
+	column = paint_extra_titles(row, column, &layout->extras);
 	display_put(row, column, columns, STYLE_TITLES, false,
 		    top->choice.axis == AXIS_PROCESS ? "COMMAND" : "NAME");
 }
@@ -242,9 +444,9 @@ static void paint_row(struct top *top, const struct view_rows *rows, const struc
 				     text_string(&cell));
 		text_clear(&cell);
 		append_user(top, number, &cell);
-		if (shows_user())
+		if (shows_user(top))
 			display_put_name(row, column, USER_WIDTH, is_marked, text_string(&cell));
-		column += shows_user() ? USER_WIDTH + 1 : 0;
+		column += shows_user(top) ? USER_WIDTH + 1 : 0;
 	} else {
 		cell_at(rows, line, CELL_TASKS, &cell);
 		column = paint_right(row, column, PID_WIDTH, STYLE_PLAIN, is_marked,
@@ -257,11 +459,7 @@ static void paint_row(struct top *top, const struct view_rows *rows, const struc
 			    text_string(&cell));
 		column += top->widths[i] + 2;
 	}
-	if (layout->has_scope) {
-		cell_at(rows, line, CELL_SCOPE, &cell);
-		display_put_name(row, column, NAME_LEAST, is_marked, text_string(&cell));
-		column += NAME_LEAST + 1;
-	}
+	column = paint_extras(top, rows, layout, line, column);
 	text_clear(&cell);
 	top_row_name(top, number, &cell);
 	column += 2 * (int)depth_of(top, number);
@@ -269,7 +467,7 @@ static void paint_row(struct top *top, const struct view_rows *rows, const struc
 }
 
 /* The marked row is always on the screen. */
-static void keep_selected(struct top *top, int rows)
+void top_keep_selected(struct top *top, int rows)
 {
 	top->page = rows > 1 ? (size_t)rows - 1 : 0;
 	if (top->selected < top->first)
@@ -290,11 +488,12 @@ void top_paint_table(struct top *top, int row, int rows)
 	top->table_row = row;
 	if (!top->view.grouping || rows < 1)
 		return;
-	keep_selected(top, rows);
+	top_keep_selected(top, rows);
+	row_history_add(&top->past, top->view.grouping, &top->moment);
 	if (make_rows(top, &cells, &view, &part) == 0) {
 		measure(top, &cells);
-		layout.has_scope = shows_scopes(&cells);
-		layout.last = fitting(top, layout.has_scope);
+		layout.extras = choose_extras(top, &cells);
+		layout.last = fitting(top, &layout.extras);
 		paint_titles(top, &cells, &layout);
 		for (size_t line = 0; line < part.group_count; line++)
 			paint_row(top, &cells, &layout, line);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -37,6 +38,8 @@ void top_say(struct top *top, bool is_bad, const char *format, ...)
 
 size_t top_rows(const struct top *top)
 {
+	if (top->shows_jobs)
+		return top_job_rows(top);
 	return top->view.grouping ? top->view.grouping->group_count : 0;
 }
 
@@ -126,6 +129,54 @@ static void measure_self(struct top *top)
 				   (double)(now_ns - top->cpu_read_ns);
 	top->cpu_ns = cpu_ns;
 	top->cpu_read_ns = now_ns;
+}
+
+static void want(bool wanted[METRIC_STORED], enum metric_id id)
+{
+	const struct formula *formula = &metrics[id].formula;
+
+	if (!metric_is_derived(id))
+		wanted[id] = true;
+	else
+		for (unsigned i = 0; i < formula->count; i++)
+			wanted[formula->inputs[i]] = true;
+}
+
+/* A filter may ask for any metric, and all about a row is about all. */
+static bool needs_all(const struct top *top)
+{
+	return top->mode == MODE_TEXT || top->mode == MODE_PROMPT || !filter_is_empty(&top->filter);
+}
+
+/*
+ * Asks the source for what is shown, and no more: of ten thousand threads, the rest would be most of the
+ * work.  True when the moment that is shown lacks some of it.
+ */
+static bool want_shown(struct top *top)
+{
+	const struct moment_source *source = top->options->source;
+	bool wanted[METRIC_STORED] = {
+		[METRIC_state] = true, [METRIC_run_time_ns] = true, [METRIC_wait_time_ns] = true
+	};
+	bool is_more = false;
+
+	if (!source->kind->want)
+		return false;
+	if (top->choice.axis == AXIS_SCOPE)
+		wanted[METRIC_scope_age_ns] = wanted[METRIC_scope_count] =
+			wanted[METRIC_scope_total] = wanted[METRIC_scope_stall_ns] = true;
+	if (needs_all(top))
+		memset(wanted, true, sizeof(wanted));
+	for (size_t i = 0; i < top->choice.metrics.count; i++)
+		want(wanted, top->choice.metrics.ids[i]);
+	for (size_t i = 0; i < top->choice.sorting.count; i++)
+		if (top->choice.sorting.keys[i].by == ORDER_METRIC)
+			want(wanted, top->choice.sorting.keys[i].metric);
+	for (int id = 0; id < METRIC_STORED; id++)
+		is_more |= wanted[id] && !top->needed[id];
+	memcpy(top->needed, wanted, sizeof(wanted));
+	source->kind->want(top->options->source, top->needed);
+	return is_more;
 }
 
 void top_take(struct top *top, const struct move *move)
@@ -244,6 +295,8 @@ static void read_input(void *context)
 	}
 	if (waits_for_ticks(top) != (top->tick.deadline_ns != LOOP_NEVER))
 		plan_tick(top);
+	if (want_shown(top) && waits_for_ticks(top))
+		top->tick.deadline_ns = monotonic_ns();
 }
 
 static void read_signals(void *context)
@@ -257,6 +310,8 @@ static void read_signals(void *context)
 		display_resize();
 	else if (signal.ssi_signo == SIGTSTP)
 		display_suspend();
+	else if (signal.ssi_signo == SIGINT && top->child.pid && !top->child.was_ended)
+		top_press(top, KEY_OF_BACK);
 	else
 		loop_stop(&top->loop);
 }
@@ -300,6 +355,7 @@ static void top_clear(struct top *top)
 	row_identity_clear(&top->followed);
 	row_identity_clear(&top->shown);
 	row_identity_clear(&top->target);
+	row_history_clear(&top->past);
 	top_text_clear(&top->text);
 	array_free(&top->menu.items);
 	text_free(&top->typed);
@@ -308,13 +364,17 @@ static void top_clear(struct top *top)
 	text_free(&top->message);
 	if (top->signal_pidfd >= 0)
 		close(top->signal_pidfd);
+	if (top->marked_fd >= 0)
+		close(top->marked_fd);
 }
 
 static int run(struct top *top, struct error *error)
 {
 	const struct move on = { .kind = MOVE_ON };
-	int status = moment_source_take(top->options->source, &on, &top->moment, error);
+	int status;
 
+	(void)want_shown(top);
+	status = moment_source_take(top->options->source, &on, &top->moment, error);
 	if (status < 0)
 		return status;
 	if (top->moment.is_live)
@@ -329,6 +389,9 @@ static int run(struct top *top, struct error *error)
 		       0;
 }
 
+/* So much memory is kept from moment to moment: to give it back and get it again is page faults. */
+#define KEPT_BYTES (32 << 20)
+
 int top_run(const struct top_options *options, struct error *error)
 {
 	struct top top = {
@@ -336,6 +399,7 @@ int top_run(const struct top_options *options, struct error *error)
 		.choice = options->choice,
 		.is_paused = !options->source->kind->is_live,
 		.signal_pidfd = -1,
+		.marked_fd = -1,
 		.own_percent = -1,
 	};
 	const struct display_options terminal = { options->colour, !options->no_mouse };
@@ -345,6 +409,8 @@ int top_run(const struct top_options *options, struct error *error)
 
 	if (status < 0)
 		return status;
+	(void)mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+	(void)mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
 	top.choice.filter = &top.filter;
 	if (filter && filter->length)
 		status = filter_add(&top.filter, text_string(filter), error);
@@ -352,6 +418,7 @@ int top_run(const struct top_options *options, struct error *error)
 		status = open_loop(&top, &old);
 	if (status == 0)
 		status = run(&top, error);
+	verb_page_close(&top);
 	display_close();
 	if (top.signals.is_added)
 		close(top.signals.fd);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/collection/array.h"
 #include "base/error.h"
+#include "tui/act/act.h"
 #include "tui/screen/top_state.h"
 
 static void move_rows(struct top *top, int64_t by)
@@ -24,8 +25,19 @@ static void move_rows(struct top *top, int64_t by)
 	top->follows = false;
 }
 
+/* Rows are jobs; the tasks stay arranged, and Enter leads to those of one job. */
+static void show_jobs(struct top *top)
+{
+	top->shows_jobs = true;
+	top->choice.job = 0;
+	top->follows = false;
+	top->selected = top->first = 0;
+	top_arrange(top);
+}
+
 static void choose_axis(struct top *top, enum group_axis axis)
 {
+	top->shows_jobs = false;
 	top->choice.axis = axis;
 	top->follows = false;
 	top->selected = top->first = 0;
@@ -82,6 +94,10 @@ static void sort_beside(struct top *top, int direction)
 
 static void follow(struct top *top)
 {
+	if (top->shows_jobs) {
+		top_say(top, false, "processes and other rows of tasks are followed, jobs are not");
+		return;
+	}
 	top->follows = !top->follows && top_rows(top);
 	if (!top->follows)
 		return;
@@ -115,6 +131,7 @@ static void leave(struct top *top)
 	top->mode = MODE_TABLE;
 	top->follows = false;
 	top->text.is_detail = false;
+	verb_page_leave(top);
 }
 
 static void open_text(struct top *top, void (*show)(struct top *top))
@@ -127,10 +144,20 @@ static void open_text(struct top *top, void (*show)(struct top *top))
 	show(top);
 }
 
+static void show_job_processes(struct top *top)
+{
+	top->choice.job = top_selected_job(top)->job.id;
+	choose_axis(top, AXIS_PROCESS);
+}
+
 static void open_detail(struct top *top)
 {
 	if (!top_rows(top))
 		return;
+	if (top->shows_jobs) {
+		show_job_processes(top);
+		return;
+	}
 	row_identity_clear(&top->shown);
 	top_identify(top, top->selected, &top->shown);
 	top_show_detail(top);
@@ -161,6 +188,10 @@ static const struct {
 	{ KEY_OF_END, { .kind = MOVE_LAST } },
 	{ KEY_OF_NEXT_ANOMALY, { .kind = MOVE_TO_NEXT_ANOMALY } },
 	{ KEY_OF_LAST_ANOMALY, { .kind = MOVE_TO_LAST_ANOMALY } },
+	{ KEY_OF_NEXT_EVENT, { .kind = MOVE_TO_NEXT_EVENT } },
+	{ KEY_OF_LAST_EVENT, { .kind = MOVE_TO_LAST_EVENT } },
+	{ KEY_OF_NEXT_EDGE, { .kind = MOVE_TO_NEXT_JOB_EDGE } },
+	{ KEY_OF_LAST_EDGE, { .kind = MOVE_TO_LAST_JOB_EDGE } },
 };
 
 static const struct {
@@ -213,9 +244,10 @@ static bool press_for_view(struct top *top, int key)
 	for (size_t i = 0; i < ARRAY_SIZE(axes_of_keys); i++)
 		if ((int)axes_of_keys[i].key == key) {
 			/* The same key again leads back to processes, as htop's H does. */
-			choose_axis(top, top->choice.axis == axes_of_keys[i].axis ?
-						 AXIS_PROCESS :
-						 axes_of_keys[i].axis);
+			choose_axis(top,
+				    !top->shows_jobs && top->choice.axis == axes_of_keys[i].axis ?
+					    AXIS_PROCESS :
+					    axes_of_keys[i].axis);
 			return true;
 		}
 	return false;
@@ -250,6 +282,16 @@ static void press_to_sort(struct top *top, int key)
 	}
 }
 
+static void save_moment(struct top *top)
+{
+	const char *why = act_refusal(top);
+
+	if (why)
+		top_say(top, true, "%s", why);
+	else
+		top_prompt_open(top, PROMPT_SAVE);
+}
+
 static void press_other(struct top *top, int key)
 {
 	switch (key) {
@@ -273,6 +315,15 @@ static void press_other(struct top *top, int key)
 		choose_axis(top, AXIS_PROCESS);
 		top_save(top);
 		break;
+	case KEY_OF_JOBS:
+		if (top->shows_jobs)
+			choose_axis(top, AXIS_PROCESS);
+		else
+			show_jobs(top);
+		break;
+	case KEY_OF_TIMELINE:
+		top_timeline_switch(top);
+		break;
 	case KEY_OF_SIGNAL:
 		top_signal_choose(top);
 		break;
@@ -287,6 +338,15 @@ static void press_other(struct top *top, int key)
 		break;
 	case KEY_OF_PAUSE:
 		pause_or_play(top);
+		break;
+	case KEY_OF_MARK:
+		act_mark(top);
+		break;
+	case KEY_OF_COMPARE:
+		act_compare(top);
+		break;
+	case KEY_OF_SAVE:
+		save_moment(top);
 		break;
 	case KEY_OF_SEEK:
 		seek(top);
@@ -324,6 +384,8 @@ void top_press(struct top *top, int key)
 	default:
 		break;
 	}
+	if (act_ask(top, key))
+		return;
 	if (top->mode == MODE_TEXT && key != KEY_OF_PAUSE) {
 		leave(top);
 		return;

@@ -7,7 +7,9 @@
 #include <wchar.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "tui/act/act.h"
 #include "tui/screen/top_state.h"
 
 #define TYPED_MOST 1000
@@ -19,6 +21,7 @@ const char *top_prompt_label(const struct top *top)
 		[PROMPT_FILTER] = "filter: ",
 		[PROMPT_TIME] = "time: ",
 		[PROMPT_CONFIRM] = "y or n: ",
+		[PROMPT_SAVE] = "save to: ",
 	};
 
 	return labels[top->prompt];
@@ -69,6 +72,9 @@ void top_prompt_open(struct top *top, enum prompt_kind kind)
 	top->prompt = kind;
 	top->mode = MODE_PROMPT;
 	text_clear(&top->typed);
+	if (kind == PROMPT_SAVE)
+		text_format(&top->typed, "taskscope-%llu.tscope",
+			    (unsigned long long)(top->moment.sample.unix_ns / NS_PER_SECOND));
 	if (kind != PROMPT_FILTER)
 		return;
 	text_clear(&top->filter_before);
@@ -102,6 +108,10 @@ static void finish(struct top *top, bool is_meant)
 	case PROMPT_TIME:
 		if (is_meant)
 			take_time(top);
+		break;
+	case PROMPT_SAVE:
+		if (is_meant)
+			act_save(top, text_string(&top->typed));
 		break;
 	case PROMPT_CONFIRM:
 		if (is_meant)

@@ -7,10 +7,12 @@
 
 #include "base/loop.h"
 #include "base/text.h"
+#include "tui/act/verb_page.h"
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_source.h"
 #include "tui/screen/display.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/row_history.h"
 #include "tui/screen/top.h"
 
 enum top_mode {
@@ -25,6 +27,7 @@ struct text_page {
 	ARRAY_OF(char *) lines;
 	size_t first;
 	bool is_detail; /* made anew with each moment */
+	bool is_verb;	/* what another verb prints: tui/act/verb_page.h */
 };
 
 enum menu_kind {
@@ -44,6 +47,14 @@ enum prompt_kind {
 	PROMPT_FILTER,
 	PROMPT_TIME,
 	PROMPT_CONFIRM,
+	PROMPT_SAVE,
+};
+
+/* How many events are shown below the table. */
+enum timeline_size {
+	TIMELINE_FEW,
+	TIMELINE_MANY,
+	TIMELINE_NONE,
 };
 
 /* Which task a row is of; it outlasts moments. */
@@ -71,13 +82,17 @@ struct top {
 	struct loop_fd input, signals;
 	struct loop_timer tick;
 	enum top_mode mode;
-	size_t selected, first; /* rows: the marked one, and the first on the screen */
-	size_t shift;		/* metrics that are left of the screen */
-	size_t page;		/* rows on the screen */
-	int table_row;		/* where the titles are */
+	size_t selected, first;	    /* rows: the marked one, and the first on the screen */
+	size_t shift;		    /* metrics that are left of the screen */
+	size_t page;		    /* rows on the screen */
+	int table_row;		    /* where the titles are */
+	bool needed[METRIC_STORED]; /* of the last sample and the next: what is shown needs these */
 	bool is_paused;
 	bool follows;
 	struct row_identity followed;
+	bool shows_jobs; /* rows are jobs and their steps instead of tasks */
+	enum timeline_size timeline;
+	struct row_history past;
 	struct text_page text;
 	struct row_identity shown; /* whose detail it is */
 	struct menu menu;
@@ -89,6 +104,8 @@ struct top {
 	int signal_number; /* that waits to be confirmed */
 	int signal_pidfd;  /* -1: none */
 	struct row_identity target;
+	struct verb_child child;
+	int marked_fd; /* of a moment, as a file; -1: none */
 	int widths[COLUMNS_MOST]; /* of the metrics; columns do not shrink from moment to moment */
 	struct painted_column painted[COLUMNS_MOST];
 	size_t painted_count;
@@ -122,6 +139,23 @@ void top_paint(struct top *top);
 void top_paint_header(struct top *top, int rows);
 int top_header_rows(const struct top *top);
 void top_paint_table(struct top *top, int row, int rows);
+/* Keeps the marked row on the screen, with so many rows for the titles and the table. */
+void top_keep_selected(struct top *top, int rows);
+void top_paint_jobs(struct top *top, int row, int rows);
+size_t top_job_rows(const struct top *top);
+/* The job of a row, and the step if it is of one; NULL: there is no such row. */
+const struct moment_job *top_job_at(const struct top *top, size_t row,
+				    const struct job_step **ret_step);
+/* The job that is marked; NULL where rows are not jobs, or there is none. */
+const struct moment_job *top_selected_job(const struct top *top);
+void top_job_name(const struct top *top, size_t row, struct text *out);
+bool top_has_ruler(const struct top *top);
+void top_paint_ruler(struct top *top, int row);
+int top_timeline_rows(const struct top *top);
+void top_timeline_switch(struct top *top);
+void top_paint_timeline(struct top *top, int row, int rows);
+/* "[||||      ] 2/5", or without a total "[||||      ] ~41 %". */
+void top_append_progress(struct text *out, double share, uint64_t done, uint64_t total);
 void top_paint_text(struct top *top, int row, int rows);
 void top_paint_menu(struct top *top, int row, int rows);
 

@@ -11,6 +11,7 @@
 #include "model/snapshot/snapshot.h"
 #include "render/record/record_table.h"
 #include "render/table/table.h"
+#include "tui/detail/process_now.h"
 #include "tui/screen/top_state.h"
 
 #define THREADS_MOST 200
@@ -241,6 +242,17 @@ static void add_events(struct top *top, int32_t pid)
 	}
 }
 
+/* What is read of a living process only while somebody looks at it. */
+static void add_now(struct top *top, const struct process *process)
+{
+	if (top->options->host && top->moment.is_live)
+		process_now_add(&top->text, top->options->host, process->tgid,
+				process->start_time_ns);
+	else
+		top_text_line(&top->text,
+			      "  open files by kind, limits and stacks: only of a process of now");
+}
+
 void top_show_detail(struct top *top)
 {
 	int64_t row = top_find_identity(top, &top->shown);
@@ -265,6 +277,8 @@ void top_show_detail(struct top *top)
 		top_text_line(&top->text, "%s  %" PRIu32 " tasks of %" PRIu32 " processes",
 			      group->key, group->tasks, group->processes);
 	}
+	if (grouping->axis == AXIS_PROCESS || grouping->axis == AXIS_THREAD)
+		add_now(top, &grouping->snapshot->processes[task->process]);
 	add_metrics(top, group, SECTION_SCHEDULING, "Scheduling");
 	add_metrics(top, group, SECTION_MEMORY, "Memory");
 	add_metrics(top, group, SECTION_IO, "Input and output");
@@ -281,6 +295,13 @@ void top_paint_text(struct top *top, int row, int rows)
 	struct text_page *page = &top->text;
 	size_t most = rows > 0 ? (size_t)rows : 0;
 
+	if (page->is_verb && most) {
+		CLEANUP(text_free) struct text title = { 0 };
+
+		verb_page_title(top, &title);
+		display_put(row++, 0, display_columns(), STYLE_TITLES, false, text_string(&title));
+		most--;
+	}
 	top->page = most;
 	if (page->first + most > page->lines.count)
 		page->first = page->lines.count > most ? page->lines.count - most : 0;

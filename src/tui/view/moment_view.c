@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "analyze/group/forest.h"
+#include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 #include "tui/moment/moment.h"
+#include "tui/moment/moment_jobs.h"
 
 void view_choice_usual(struct view_choice *choice)
 {
@@ -23,15 +25,41 @@ void view_choice_usual(struct view_choice *choice)
 		selection_add(&choice->metrics, usual[i]);
 }
 
-static int filter_tasks(struct moment_view *view, const struct moment *moment,
-			const struct filter *filter, struct error *error)
+/* Leaves the processes of the job that was chosen. */
+static int keep_job(struct snapshot *tasks, const struct moment *moment,
+		    const struct view_choice *choice)
 {
+	CLEANUP(free_pointer) uint32_t *jobs = NULL;
+	CLEANUP(free_pointer) uint32_t *steps = NULL;
+	CLEANUP(free_pointer) uint8_t *keep = calloc(tasks->task_count + 1, 1);
+	int status = keep ? moment_job_processes(moment, &jobs, &steps) : -ENOMEM;
+
+	if (status < 0)
+		return status;
+	for (size_t i = 0; i < tasks->task_count; i++) {
+		uint32_t job = jobs[tasks->tasks[i].process];
+
+		keep[i] = job &&
+			  (choice->of_jobs || moment->jobs.data[job - 1].job.id == choice->job);
+	}
+	return snapshot_keep(tasks, keep);
+}
+
+static int filter_tasks(struct moment_view *view, const struct moment *moment,
+			const struct view_choice *choice, struct error *error)
+{
+	bool has_filter = choice->filter && !filter_is_empty(choice->filter);
+	bool is_of_job = choice->job || choice->of_jobs;
 	int status;
 
-	if (!filter || filter_is_empty(filter))
+	if (!has_filter && !is_of_job)
 		return 0;
 	status = snapshot_copy_tasks(moment->tasks, &view->filtered);
-	return status < 0 ? status : filter_apply(filter, &view->filtered, 1, error);
+	if (status == 0 && is_of_job)
+		status = keep_job(view->filtered, moment, choice);
+	if (status == 0 && has_filter)
+		status = filter_apply(choice->filter, &view->filtered, 1, error);
+	return status;
 }
 
 static int arrange(struct moment_view *view, const struct snapshot *tasks,
@@ -54,7 +82,7 @@ int moment_view_make(struct moment_view *ret, const struct moment *moment,
 	int status;
 
 	*ret = (struct moment_view){ 0 };
-	status = filter_tasks(ret, moment, choice->filter, error);
+	status = filter_tasks(ret, moment, choice, error);
 	tasks = ret->filtered ? ret->filtered : moment->tasks;
 	if (status == 0)
 		status = arrange(ret, tasks, choice);

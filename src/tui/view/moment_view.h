@@ -25,6 +25,8 @@ struct view_choice {
 	struct group_sorting sorting; /* by default by CPU time */
 	struct selection metrics;
 	const struct filter *filter;
+	uint64_t job; /* only processes of the job with this id; 0: all */
+	bool of_jobs; /* only processes of the jobs that the moment has */
 	size_t limit; /* groups, 0: all */
 };
 

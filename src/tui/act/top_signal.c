@@ -18,9 +18,10 @@
 #include "host/host.h"
 #include "host/proc/task_text.h"
 #include "model/snapshot/snapshot.h"
+#include "tui/act/act.h"
 #include "tui/screen/top_state.h"
 
-static bool has_start(const struct host *host, int32_t pid, uint64_t start_time_ns)
+bool act_has_start(const struct host *host, int32_t pid, uint64_t start_time_ns)
 {
 	uint64_t tick_ns = NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
 	char name[32], line[TASK_STAT_BYTES];
@@ -31,6 +32,28 @@ static bool has_start(const struct host *host, int32_t pid, uint64_t start_time_
 	return host_read_line(host->proc, name, line, sizeof(line)) &&
 	       task_stat_parse_to(line, TASK_STAT_START, &stat) &&
 	       task_stat_number(&stat, TASK_STAT_START, &ticks) && ticks * tick_ns == start_time_ns;
+}
+
+bool act_find_process(struct top *top, struct row_identity *ret)
+{
+	const struct snapshot *snapshot = top->view.grouping->snapshot;
+	const struct process *process =
+		&snapshot->processes[snapshot->tasks[top_task(top, top->selected)].process];
+	int64_t row = -1;
+
+	*ret = (struct row_identity){ process->tgid, 0, process->start_time_ns, NULL };
+	if (top->mode == MODE_TEXT && top->text.is_detail) {
+		row = top_find_identity(top, &top->shown);
+		process = row < 0 ? NULL :
+				    &snapshot->processes[snapshot->tasks[top_task(top, (size_t)row)]
+								 .process];
+		ret->tgid = process ? process->tgid : top->shown.tgid;
+		ret->start_time_ns = process ? process->start_time_ns : 0;
+	}
+	if (act_has_start(top->options->host, ret->tgid, ret->start_time_ns))
+		return true;
+	top_say(top, true, "process %" PRId32 " has ended", ret->tgid);
+	return false;
 }
 
 static void forget_target(struct top *top)
@@ -45,11 +68,11 @@ static const char *refusal(const struct top *top)
 {
 	enum group_axis axis = top->choice.axis;
 
-	if (top->options->read_only)
-		return "--read-only: no signals are sent";
+	if (act_refusal(top))
+		return act_refusal(top);
 	if (!top->options->host || !top->moment.is_live)
 		return "what is shown is past: a signal needs a process of now";
-	if (axis != AXIS_PROCESS && axis != AXIS_THREAD)
+	if (top->shows_jobs || (axis != AXIS_PROCESS && axis != AXIS_THREAD))
 		return "a signal is sent to a process: 1 shows processes";
 	return top_rows(top) ? NULL : "there is no process";
 }
@@ -71,7 +94,7 @@ void top_signal_choose(struct top *top)
 					     .start_time_ns = process->start_time_ns };
 	top->signal_pidfd = (int)syscall(SYS_pidfd_open, process->tgid, 0);
 	if (top->signal_pidfd < 0 ||
-	    !has_start(top->options->host, process->tgid, process->start_time_ns)) {
+	    !act_has_start(top->options->host, process->tgid, process->start_time_ns)) {
 		top_say(top, true, "process %" PRId32 " has ended%s", process->tgid,
 			top->signal_pidfd < 0 ? "" : "; its number is another one's now");
 		forget_target(top);

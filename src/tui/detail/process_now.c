@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "tui/detail/process_now.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "host/host.h"
+#include "host/proc/proc_file.h"
+#include "tui/act/act.h"
+#include "tui/screen/top_state.h"
+
+/* Reading a link takes a microsecond: more would be felt. */
+#define FILES_MOST 10000
+#define STACK_LINES_MOST 12
+
+/* The first that begins like the link's target. */
+static const struct {
+	const char *begin, *name;
+} kinds[] = {
+	{ "socket:", "sockets" },
+	{ "pipe:", "pipes" },
+	{ "anon_inode:[eventfd", "eventfds" },
+	{ "anon_inode:[eventpoll", "epolls" },
+	{ "anon_inode:[timerfd", "timerfds" },
+	{ "anon_inode:[signalfd", "signalfds" },
+	{ "anon_inode:inotify", "inotifies" },
+	{ "anon_inode:[pidfd", "pidfds" },
+	{ "pidfd:", "pidfds" },
+	{ "anon_inode:bpf", "BPF objects" },
+	{ "anon_inode:[io_uring", "io_urings" },
+	{ "anon_inode:", "others of the kernel" },
+	{ "/memfd:", "memfds" },
+	{ "/dev/", "devices" },
+	{ "/", "files" },
+	{ "", "others" },
+};
+
+static size_t kind_of(int dir, const char *name)
+{
+	char target[64] = "";
+	size_t i = 0;
+
+	if (readlinkat(dir, name, target, sizeof(target) - 1) < 0)
+		return ARRAY_SIZE(kinds) - 1;
+	while (strncmp(target, kinds[i].begin, strlen(kinds[i].begin)) != 0)
+		i++;
+	return i;
+}
+
+static void close_directory(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+/* How many there are; -1 when that may not be read. */
+static int64_t add_files(struct text_page *page, int process)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t counts[ARRAY_SIZE(kinds)] = { 0 };
+	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(close_directory) DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int64_t count = 0;
+
+	if (!dir) {
+		top_text_line(page, "  open files  not known: %s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.' && count++ < FILES_MOST)
+			counts[kind_of(fd, entry->d_name)]++;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		for (size_t j = i + 1; j < ARRAY_SIZE(kinds); j++)
+			if (strcmp(kinds[i].name, kinds[j].name) == 0) {
+				counts[i] += counts[j];
+				counts[j] = 0;
+			}
+	text_format(&line, "%lld", (long long)count);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (counts[i])
+			text_format(&line, ", %zu %s", counts[i], kinds[i].name);
+	if (count > FILES_MOST)
+		text_format(&line, ", %lld whose kind was not read", (long long)count - FILES_MOST);
+	top_text_line(page, "  open files  %s", text_string(&line));
+	return count;
+}
+
+/* Names as the kernel has them in the file of limits. */
+static const char *const limits[] = {
+	"Max open files",    "Max processes",  "Max locked memory",
+	"Max address space", "Max stack size", "Max core file size",
+};
+
+static void add_limits(struct text_page *page, int process, int64_t files)
+{
+	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
+	ssize_t size = proc_read(process, "limits", &buffer);
+
+	if (size < 0) {
+		top_text_line(page, "  limits      not known: %s", strerror((int)-size));
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
+		const char *line = strstr(buffer.data, limits[i]);
+		char soft[32], hard[32], unit[16] = "";
+
+		if (!line ||
+		    sscanf(line + strlen(limits[i]), "%31s %31s %15s", soft, hard, unit) < 2)
+			continue;
+		if (i == 0 && files >= 0)
+			top_text_line(page, "  limit       %s: %lld of %s, at most %s",
+				      limits[i] + 4, (long long)files, soft, hard);
+		else
+			top_text_line(page, "  limit       %s: %s, at most %s%s%s", limits[i] + 4,
+				      soft, hard, strcmp(unit, "bytes") == 0 ? " " : "",
+				      strcmp(unit, "bytes") == 0 ? unit : "");
+	}
+}
+
+static void add_stack(struct text_page *page, int process)
+{
+	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
+	ssize_t size = proc_read(process, "stack", &buffer);
+	char *rest = NULL, *line;
+	int count = 0;
+
+	if (size <= 0) {
+		top_text_line(page, "  kernel stack of the first thread  %s%s",
+			      size < 0 ? "not known: " : "none: it runs, or is in its own code",
+			      size < 0 ? strerror((int)-size) : "");
+		return;
+	}
+	top_text_line(page, "  kernel stack of the first thread (y asks for its own code, too):");
+	for (line = strtok_r(buffer.data, "\n", &rest); line && count++ < STACK_LINES_MOST;
+	     line = strtok_r(NULL, "\n", &rest)) {
+		const char *name = strchr(line, ' ');
+
+		top_text_line(page, "    %s", name ? name + 1 : line);
+	}
+}
+
+void process_now_add(struct text_page *page, const struct host *host, int32_t pid,
+		     uint64_t start_time_ns)
+{
+	int process = proc_open_number(host->proc, pid);
+	int64_t files;
+
+	top_text_line(page, "%s", "");
+	top_text_line(page, "Files, limits and stack now:");
+	if (process < 0 || !act_has_start(host, pid, start_time_ns)) {
+		top_text_line(page, "  the process has ended");
+	} else {
+		files = add_files(page, process);
+		add_limits(page, process, files);
+		add_stack(page, process);
+	}
+	if (process >= 0)
+		close(process);
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""All about a process in the screen of `top`, and keys that act: each on real processes."""
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import unittest
+
+import screen
+import support
+
+TABLE = r"^ +(PID|TID|TASKS) .*(COMMAND|NAME)$"
+
+
+class Detail(support.TestCase):
+    def top(self, *words, **options):
+        return screen.Program(support.TASKSCOPE, "top", *words, cwd=self.folder.name,
+                              env={"XDG_CONFIG_HOME": self.path("config")}, **options)
+
+    def start(self, *words, **options):
+        process = subprocess.Popen(words, **options)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def python(self, code):
+        """A process that said that it is ready, and then waits for its input's end."""
+        process = self.start(sys.executable, "-c", code + "\nprint('ready', flush=True)\nimport sys\nsys.stdin.read()",
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stdin.close)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def files(self, ending):
+        return sorted(pathlib.Path(self.folder.name).glob("*" + ending))
+
+    def test_files_limits_and_stack_of_a_living_process(self):
+        process = self.python("import os, resource, socket\nresource.setrlimit(resource.RLIMIT_NOFILE, (123, 456))\n"
+                              "kept = [os.eventfd(0) for _ in range(7)], [socket.socketpair() for _ in range(4)], "
+                              "[os.memfd_create('x') for _ in range(5)]")
+        stays = self.start("sleep", "4711")
+        with self.top("-i", "100ms", "-p", f"{process.pid},{stays.pid}", rows=60) as top:
+            top.wait_for(TABLE)
+            top.send("/")
+            top.type("eventfd")
+            top.send("Enter", "Enter")
+            top.wait_for("^Files, limits and stack now:")
+            top.wait_for(r"open files  \d+, .*8 sockets.*7 eventfds.*5 memfds")
+            count = len(os.listdir(f"/proc/{process.pid}/fd"))
+            top.wait_for(f"limit +open files: {count} of 123, at most 456")
+            top.wait_for("kernel stack of the first thread")
+            if support.is_root():
+                top.wait_for("pipe_read")
+            process.stdin.close()
+            process.wait()
+            top.wait_for("it is not there any more: this is how it was")
+
+    def test_many_open_files_are_bounded_and_counted(self):
+        process = self.python("import os, resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (15000, 15000))\n"
+                              "for _ in range(12000): os.dup(0)")
+        with self.top("-i", "200ms", "-p", process.pid, rows=60) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            count = len(os.listdir(f"/proc/{process.pid}/fd"))
+            top.wait_for(rf"open files  {count}, .*, {count - 10000} whose kind was not read")
+
+    def test_why_answers_in_place(self):
+        sleeper = self.start("sleep", "4711")
+        with self.top("-i", "100ms", "-p", sleeper.pid) as top:
+            top.wait_for("sleep 4711")
+            top.send("y")
+            top.wait_for(f"^Why: process {sleeper.pid}  runs for .*Escape ends it")
+            top.wait_for(f"^Why: process {sleeper.pid}$")
+            top.wait_for(r"(?i)sleep.*\n.*timer|timer.*|asleep")
+            top.send("Escape")
+            top.wait_for(TABLE)
+
+    def test_leaving_the_page_ends_what_runs(self):
+        sleeper = self.start("sleep", "4711")
+        for key in ("Escape", "Ctrl-C"):
+            with self.subTest(key=key), self.top("-i", "100ms", "-p", sleeper.pid) as top:
+                top.wait_for("sleep 4711")
+                top.send("y")
+                top.wait_for("^Why: .*Escape ends it")
+                children = f"/proc/{top.process.pid}/task/{top.process.pid}/children"
+                self.assertTrue(pathlib.Path(children).read_text())
+                top.send(key)
+                top.wait_for(TABLE)
+                support.wait_until(lambda: not pathlib.Path(children).read_text())
+                top.send("q")
+                self.assertEqual(top.end(), 0)
+                self.assertTrue(top.is_restored())
+
+    def test_a_moment_is_saved_and_never_replaces_a_file(self):
+        sleeper = self.start("sleep", "4711")
+        with self.top("-i", "100ms", "-p", sleeper.pid) as top:
+            top.wait_for("sleep 4711")
+            top.send("S")
+            top.wait_for(r"^save to: taskscope-\d+\.tscope")
+            top.type("\x15kept.tscope\r")
+            top.wait_for("this moment was saved to kept.tscope")
+            top.send("S")
+            top.type("\x15kept.tscope\r")
+            top.wait_for("kept.tscope was not written: there is a file of that name")
+            top.send("S")
+            top.type("\x15kept.txt\r")
+            top.wait_for("tscope")
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("kept.tscope")).st_mode), 0o600)
+        self.assertEqual(support.run("show", self.path("kept.tscope"), "-g", "process")[0], 0)
+        self.assertFalse(os.path.exists(self.path("kept.txt")))
+
+    def test_what_changed_since_the_marked_moment(self):
+        process = self.python("import signal\ndef burn(*_):\n while True: pass\nsignal.signal(signal.SIGUSR1, burn)")
+        with self.top("-i", "100ms", "-p", process.pid) as top:
+            top.wait_for(TABLE)
+            top.send("c")
+            top.wait_for("no moment is marked: m marks one")
+            top.send("m")
+            top.wait_for("this moment is marked")
+            process.send_signal(10)
+            support.wait_until(lambda: int(pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[13]) > 50)
+            first = top.screen.lines()[0]
+            top.wait_for(lambda lines: lines[0] != first)
+            top.send("c")
+            top.wait_for("^Changes since the marked moment$")
+            top.wait_for(rf"python.*\[{process.pid}\]|\b{process.pid}\b")
+
+    def test_read_only_refuses_to_act(self):
+        sleeper = self.start("sleep", "4711")
+        with self.top("-i", "100ms", "-p", sleeper.pid, "--read-only") as top:
+            top.wait_for("sleep 4711")
+            for key in ("F9", "T", "O", "S"):
+                top.send(key)
+                top.wait_for("--read-only: nothing is signalled, traced, profiled or saved")
+                top.send("Escape")
+                top.wait_for(lambda lines: "--read-only" not in lines[-2])
+        self.assertFalse(self.files(".html") + self.files(".tscope"))
+
+    def test_a_process_that_ended_is_not_asked(self):
+        stays, goes = self.start("sleep", "4711"), self.start("sleep", "4712")
+        with self.top("-i", "100ms", "-p", f"{stays.pid},{goes.pid}") as top:
+            top.wait_for("sleep 4712")
+            top.send("Space")
+            top.wait_for("PAUSED")
+            goes.kill()
+            goes.wait()
+            top.send("/")
+            top.type("4712")
+            top.send("Enter", "y")
+            top.wait_for(f"process {goes.pid} has ended")
+
+    @unittest.skipUnless(support.is_root(), "needs BPF")
+    def test_a_profile_is_written_and_its_functions_shown(self):
+        burner = self.start("sh", "-c", "while :; do :; done")
+        with self.top("-i", "100ms", "-p", burner.pid, rows=60) as top:
+            top.wait_for(TABLE)
+            top.send("O")
+            top.wait_for(r"^Profile of 5 s.*runs for \d")
+            top.wait_for(r"taskscope-\d+-\d+-\d+\.html was written")
+        (page,) = self.files(".html")
+        self.assertEqual(stat.S_IMODE(page.stat().st_mode), 0o600)
+        self.assertGreater(page.stat().st_size, 1000)
+
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_a_trace_shows_calls(self):
+        process = self.start(sys.executable, "-c", "import os, time\nprint('ready', flush=True)\n"
+                             "while True: os.getppid(); time.sleep(0.05)", stdout=subprocess.PIPE)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        with self.top("-i", "100ms", "-p", process.pid) as top:
+            top.wait_for(TABLE)
+            top.send("T")
+            top.wait_for("^Trace: strace stops the process at every call")
+            top.wait_for(r"getppid\(\)")
+            top.send("Escape")
+            top.wait_for(TABLE)
+        self.assertIsNone(process.poll())
+
+
+if __name__ == "__main__":
+    unittest.main()
