@@ -172,6 +172,20 @@ class Run(Gpu):
         text = self.taskscope("empty", "show", file, "--sections", "gpu").stdout
         self.assertRegex(text, r"gpu run tree_memory_peak_bytes +3.00 GiB")
 
+    def test_more_users_than_are_listed(self):
+        lines, users = self.path("r.jsonl"), 40
+        children, told = self.path("two/processes"), self.path("two/told")
+        # The stand-in hears of all of them at once.
+        script = (f'for i in $(seq {users}); do sleep 1000 & echo "$! $((i << 20)) 0"; done >{children}.new; '
+                  f'rm -f {told}; mv {children}.new {children}; until [ -e {told} ]; do sleep 0.1; done; '
+                  'kill $(jobs -p)')
+        self.taskscope("two", "run", "-q", "--gpu", "-o", lines, "--", "bash", "-c", script)
+        with open(lines, encoding="utf-8") as out:
+            gpu = json.loads(out.readlines()[-1])["gpu"]
+        self.assertEqual([user["memory_peak_bytes"] >> 20 for user in gpu["processes"]],
+                         list(range(users, users - 32, -1)))
+        self.assertEqual(gpu["processes_omitted"], users - 32)
+
     def test_a_short_command_waits_for_a_first_answer(self):
         done = self.taskscope("two", "run", "--gpu", "--", "true")
         self.assertIn("gpu: the busiest was at most 90.0 % busy", done.stderr)

@@ -41,6 +41,7 @@ COUNTERS = {
     "threads_omitted": ("unit/session/test_run_json.c", r"threads_omitted\":7"),
     "running_processes_omitted": ("unit/session/test_run_json.c",
                                   r"running_processes_omitted\":7199"),
+    "processes_omitted": ("integration/test_gpu.py", "def test_more_users_than_are_listed"),
     "segments_omitted": ("unit/analyze/test_path_find_edges.c", "path->segments_omitted > 0"),
     "threads_folded": ("integration/test_losses.py", "def test_more_threads_than_are_kept"),
     "folded": ("unit/model/test_profile.c", "losses.folded, PROFILE_SAMPLES_MAX"),
