@@ -384,6 +384,10 @@ struct fdtable {
 	unsigned long *open_fds;
 };
 
+struct nameidata {
+	struct inode *inode;
+};
+
 struct files_struct {
 	atomic_t count;
 	struct fdtable *fdt;
@@ -522,6 +526,7 @@ struct task_struct {
 	const struct cred *real_cred;
 	char comm[16];
 	struct files_struct *files;
+	struct nameidata *nameidata;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	struct task_io_accounting ioac;

@@ -324,6 +324,17 @@ static __always_inline __u32 futex_reason(struct task_struct *task, struct wait_
 	return word_reason(memory, call->first, command, value);
 }
 
+/* While a path is followed, the task knows how far; at its end, that is the file to be opened. */
+static __always_inline __u32 opened_reason(struct task_struct *task)
+{
+	const struct nameidata *walk = BPF_CORE_READ(task, nameidata);
+	const struct inode *inode = walk ? BPF_CORE_READ(walk, inode) : 0;
+
+	if (inode && (BPF_CORE_READ(inode, i_mode) & S_IFMT) == S_IFIFO)
+		return TREE_WAIT_PIPE;
+	return TREE_WAIT_DISK;
+}
+
 static __always_inline __u32 rule_reason(struct task_struct *task, struct wait_memory *memory,
 					 const struct call *call, __u32 rule, bool is_current)
 {
@@ -333,6 +344,8 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct wait_m
 	}
 	if (rule == TREE_RULE_POLL)
 		return call->first || call->second ? TREE_WAIT_POLL : TREE_WAIT_TIMER;
+	if (rule == TREE_RULE_OPEN)
+		return opened_reason(task);
 	if (rule == TREE_RULE_FCNTL && (call->second == F_SETLKW || call->second == F_SETLKW64 ||
 					call->second == F_OFD_SETLKW))
 		return TREE_WAIT_LOCK;

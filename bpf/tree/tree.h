@@ -269,6 +269,7 @@ struct tree_thread_record {
 #define TREE_RULE_FCNTL 34   /* a lock for commands that wait for one; else by descriptor */
 #define TREE_RULE_RESTART 35 /* the reason of the previous call, which it continues */
 #define TREE_RULE_POLL 36    /* a sleep where both are 0: select() or poll() of nothing */
+#define TREE_RULE_OPEN 37    /* by the kind of file that is being opened */
 #define TREE_CALL_NUMBERS 512
 #define TREE_RULE_MASK 0x3f
 #define TREE_RULE_ENDLESS 0x80	 /* never returns: counted when entered */

@@ -40,6 +40,7 @@ enum wait_rule {
 	WAIT_RULE_FCNTL,      /* LOCK for the lock commands that wait, else by descriptor */
 	WAIT_RULE_RESTART,    /* the reason of the interrupted call that this one continues */
 	WAIT_RULE_POLL,	      /* TIMER where it polls nothing, else POLL */
+	WAIT_RULE_OPEN,	      /* PIPE for a FIFO, whose other end nobody has opened; else DISK */
 };
 
 #endif

@@ -18,6 +18,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -249,12 +250,22 @@ static void wait_queue(void)
 		(void)!write(pair[1], bytes, sizeof(bytes));
 }
 
+static void wait_open_of_fifo(void)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/fifo", folder);
+	NEED(mkfifo(path, 0600) == 0);
+	(void)!open(path, O_RDONLY | O_CLOEXEC);
+}
+
 static const struct {
 	void (*body)(void);
 	const char *reason;
 } kinds[] = {
 	{ wait_pipe, "pipe" },
 	{ wait_queue, "pipe" },
+	{ wait_open_of_fifo, "pipe" },
 	{ wait_unix, "pipe" },
 	{ wait_inet, "network" },
 	{ wait_netlink, "other" },

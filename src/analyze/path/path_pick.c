@@ -19,7 +19,10 @@
 #define NAP_NS 100000000
 #define NAPS_LEAST 10
 #define NAPS_SHARE 0.5
-/* For so much of the time another must have worked, for one that naps or reads to have waited for it. */
+/*
+ * For so much of the time another must have worked, for one that naps or reads to have waited for it; or
+ * must have had something to do, for one that waits for events.
+ */
 #define WORKER_SHARE 0.5
 
 struct use {
@@ -27,6 +30,7 @@ struct use {
 	uint64_t idle_ns;  /* waits for work that no member of the tree ended */
 	uint64_t child_ns; /* of them: for the end of a child or thread */
 	uint64_t clock_ns; /* of them: sleeps, and conditions that nobody signalled */
+	uint64_t life_ns;
 	uint64_t nap_ns, naps;
 	uint64_t cost_ns; /* waits that cost time and that no member ended */
 	uint64_t open_ns; /* of them: for somebody's bytes that have not come yet */
@@ -110,6 +114,7 @@ static struct use use_of(const struct path_index *index, uint32_t place,
 	use.cpu_ns += stretch_cpu(window, from_ns, timeline_end_ns(index->timeline, thread),
 				  &thread->rest);
 	use.work_ns += use.cpu_ns;
+	use.life_ns = overlap(window, thread->begin_ns, timeline_end_ns(index->timeline, thread));
 	return use;
 }
 
@@ -155,6 +160,26 @@ static double work_weight(const struct choice *choice, const struct timeline_thr
 {
 	(void)thread;
 	return is_most_of(choice, use->work_ns, WORKER_SHARE) ? (double)use->work_ns : -1;
+}
+
+/* Creators have smaller numbers, also in a timeline that a stranger wrote. */
+static bool is_below(const struct timeline *timeline, const struct timeline_thread *thread,
+		     uint32_t serial)
+{
+	while (thread && thread->serial != serial && thread->creator < thread->serial)
+		thread = timeline_thread(timeline, thread->creator);
+	return thread && thread->serial == serial;
+}
+
+/* Its own work, and its waits for others of the tree, behind which theirs is. */
+static double active_weight(const struct choice *choice, const struct timeline_thread *thread,
+			    const struct use *use)
+{
+	uint64_t ns = use->life_ns > use->idle_ns ? use->life_ns - use->idle_ns : 0;
+
+	if (!is_below(choice->index->timeline, thread, choice->first->serial))
+		return -1;
+	return is_most_of(choice, ns, WORKER_SHARE) ? (double)ns : -1;
 }
 
 /* Where several count alike, the one that was made first wins. */
@@ -240,5 +265,53 @@ int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attac
 	serial = pick_worker(&choice, pick(&choice, is_attached));
 	*ret_serial = serial;
 	*ret_of_busiest = serial != first;
+	return 0;
+}
+
+/* The main thread whose waits for events are nearly all of the path, or 0. */
+static uint32_t who_waits_for_events(const struct timeline *timeline,
+				     const struct critical_path *path)
+{
+	const struct path_segment *longest = NULL;
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < path->segments.count; i++) {
+		const struct path_segment *segment = &path->segments.data[i];
+		uint64_t length = segment->end_ns - segment->begin_ns;
+
+		if (segment->kind == WAIT_POLL &&
+		    (!longest || length > longest->end_ns - longest->begin_ns))
+			longest = segment;
+	}
+	for (size_t i = 0; longest && i < path->segments.count; i++) {
+		const struct path_segment *segment = &path->segments.data[i];
+
+		if (segment->kind == WAIT_POLL && segment->task.tid == longest->task.tid)
+			ns += segment->end_ns - segment->begin_ns;
+	}
+	if (!longest || (double)ns < IDLE_SHARE * (double)path->total_ns)
+		return 0;
+	return timeline_main_thread(timeline, longest->task.pid);
+}
+
+int path_pick_below(const struct timeline *timeline, const struct critical_path *path,
+		    uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial)
+{
+	CLEANUP(path_index_free) struct path_index index = { 0 };
+	struct choice choice = {
+		.index = &index,
+		.window = { begin_ns, end_ns },
+		.first = timeline_thread(timeline, who_waits_for_events(timeline, path)),
+		.weight = active_weight,
+	};
+
+	*ret_serial = 0;
+	if (!choice.first)
+		return 0;
+	if (path_index_init(&index, timeline) < 0)
+		return -ENOMEM;
+	*ret_serial = choose(&choice);
+	if (*ret_serial == choice.first->serial)
+		*ret_serial = 0;
 	return 0;
 }

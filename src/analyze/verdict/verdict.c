@@ -36,6 +36,8 @@
 #define COLLECTOR_SURE 0.65
 /* Where collecting has this share of the computing, that it is not most of it may be chance. */
 #define COLLECTING_MUCH 0.25
+/* Calls that nearly all fail may ask for the same in vain, or look for many things that are not there. */
+#define FAILING_SURE 0.65
 /* Threads that do not get a lock at all may have nothing to do: some park idle workers like that. */
 #define KEPT_OUT_SURE 0.65
 /* Lost threads are mentioned when they are at least this part of all threads. */
@@ -234,6 +236,8 @@ static double sure_of(enum run_cause cause, const struct verdict_facts *facts)
 		return NONE_SCORE;
 	if (cause == CAUSE_POLL && verdict_is_woken(facts))
 		return WOKEN_SURE;
+	if (cause == CAUSE_SPINNING && fails_in_vain(&facts->sums))
+		return FAILING_SURE;
 	if (cause == CAUSE_SLEEP && facts->timed > facts->wait[WAIT_TIMER])
 		return TIMED_SURE;
 	if (cause == CAUSE_GC && crew_may_be_collector(facts->who->thread))

@@ -103,7 +103,7 @@ static double vain_calls(const struct tree_sums *sums)
 	return asked + at_least_0(polls - sums->poll_waits - at_least_0(others));
 }
 
-static bool asks_in_vain(const struct tree_sums *sums)
+bool fails_in_vain(const struct tree_sums *sums)
 {
 	double vain = sums->vain.count;
 
@@ -115,7 +115,7 @@ static bool is_spinning(const struct tree_sums *sums)
 {
 	double vain = vain_calls(sums);
 
-	if (asks_in_vain(sums))
+	if (fails_in_vain(sums))
 		return true;
 	return vain >= SPINNING_CALLS * sums->calls.count &&
 	       vain * 1e9 >= SPINNING_PER_CPU_SECOND * sums->on_cpu && vain > 0;

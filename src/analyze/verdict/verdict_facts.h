@@ -72,6 +72,8 @@ enum cpu_purpose {
 
 /* Calls for the end of a child that neither waited for it nor can have found one that ended. */
 double vain_child_calls(const struct tree_sums *sums);
+/* Whether nearly all of its calls are of one kind that fails again and again. */
+bool fails_in_vain(const struct tree_sums *sums);
 /* Divides the CPU time of the tree: fractions of 1, or all 0 when it used none. */
 void verdict_cpu_split(const struct tree_sums *sums, double fractions[CPU_PURPOSES]);
 
@@ -108,7 +110,7 @@ enum computing {
 	COMPUTING_SERIALISED,
 	COMPUTING_UNEVEN,
 	COMPUTING_STAGE, /* of a pipeline */
-	COMPUTING_CHILD,
+	COMPUTING_CHILD, /* one that outlasts the others */
 	COMPUTING_ITSELF,
 };
 

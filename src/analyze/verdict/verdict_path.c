@@ -16,6 +16,8 @@
 #define HANDOVER_NS 200e3
 /* And both do some of it: one that has more of the computing works for the other, piece by piece. */
 #define HANDOVER_ONE 0.9
+/* Who computes for longer than this at a stretch does not hand over meanwhile. */
+#define STRETCH_NS (2 * HANDOVER_NS)
 /* The run hangs on the thread that has this share of the computing. */
 #define MOST_OF_IT 0.5
 /*
@@ -43,6 +45,12 @@
 #define STOPS_OF_TRACER 10
 /* A stage holds a pipeline up if others wait in pipes for this share of its time on a CPU. */
 #define STAGE_WAIT 0.5
+/*
+ * The rest waits for one child if others computed beside it and were done earlier: all together, for so
+ * many times as long as the path.  Otherwise there was nothing but that child to do, and that it
+ * computes says more than that it is a child.
+ */
+#define BESIDE 1.2
 
 static void add_part(struct verdict_facts *facts, const struct path_part *part)
 {
@@ -91,12 +99,28 @@ static double longest_cpu(const struct critical_path *path, enum wait_reason via
 	return part ? (double)part->ns : 0;
 }
 
+/* The computing in long stretches that the path came to on that way. */
+static double stretches(const struct critical_path *path, enum wait_reason via)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < path->segments.count; i++) {
+		const struct path_segment *segment = &path->segments.data[i];
+		double length = (double)(segment->end_ns - segment->begin_ns);
+
+		if (segment->kind == PATH_CPU && segment->via == via && length > STRETCH_NS)
+			ns += length;
+	}
+	return ns;
+}
+
 static void take_handovers(struct verdict_facts *facts)
 {
 	static const enum wait_reason ways[] = { WAIT_PIPE, WAIT_NETWORK };
 
 	for (size_t i = 0; facts->path->edges && i < ARRAY_SIZE(ways); i++) {
-		double cpu = path_share(facts->path, PATH_CPU, ways[i]) * facts->whole;
+		double cpu = at_least_0(path_share(facts->path, PATH_CPU, ways[i]) * facts->whole -
+					stretches(facts->path, ways[i]));
 		double each = cpu / (double)facts->path->edges;
 
 		if (longest_cpu(facts->path, ways[i]) <= HANDOVER_ONE * facts->on_cpu)
@@ -251,6 +275,13 @@ static bool is_first_process(const struct verdict_facts *facts, const struct pat
 	return !is_known && root && strcmp(root->comm, of->program) == 0;
 }
 
+/* Whether one child has most of the computing, and others were done before it. */
+static bool is_longest_child(const struct verdict_facts *facts)
+{
+	return (double)facts->who->command_ns >= MOST_OF_IT * facts->on_cpu &&
+	       facts->sums.on_cpu >= BESIDE * facts->on_cpu;
+}
+
 /* Others than the first process wait in pipes: a parent that reads from its child just waits for it. */
 static bool is_stage(const struct verdict_facts *facts)
 {
@@ -329,7 +360,9 @@ void verdict_path_explain(struct verdict_facts *facts)
 		facts->who = busiest;
 	} else if (!is_first_process(facts, facts->who) &&
 		   facts->who_ns >= MOST_OF_IT * facts->on_cpu) {
-		facts->computing = is_stage(facts) ? COMPUTING_STAGE : COMPUTING_CHILD;
+		facts->computing = is_stage(facts)	   ? COMPUTING_STAGE :
+				   is_longest_child(facts) ? COMPUTING_CHILD :
+							     COMPUTING_ITSELF;
 	}
 	if (collector || facts->computing == COMPUTING_UNEVEN)
 		facts->who_ns = (double)facts->who->ns;

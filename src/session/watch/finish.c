@@ -91,16 +91,22 @@ static uint64_t path_end_ns(const struct run *run)
 
 static int find_path(struct run *run)
 {
-	uint64_t end_ns = path_end_ns(run);
+	const struct timeline *timeline = run->timeline;
+	uint64_t begin_ns = run->begin_ns, end_ns = path_end_ns(run);
 	bool of_busiest = false;
-	uint32_t serial = 0;
-	int status = path_pick_thread(run->timeline, run->pid, run->mode == RUN_ATTACH,
-				      run->begin_ns, end_ns, &serial, &of_busiest);
+	uint32_t serial = 0, below = 0;
+	int status = path_pick_thread(timeline, run->pid, run->mode == RUN_ATTACH, begin_ns, end_ns,
+				      &serial, &of_busiest);
 
 	if (status == 0)
-		status = critical_path_find(run->timeline, serial, run->begin_ns, end_ns,
-					    &run->path);
-	run->path.of_busiest = of_busiest;
+		status = critical_path_find(timeline, serial, begin_ns, end_ns, &run->path);
+	if (status == 0)
+		status = path_pick_below(timeline, &run->path, begin_ns, end_ns, &below);
+	if (status == 0 && below) {
+		critical_path_free(&run->path);
+		status = critical_path_find(timeline, below, begin_ns, end_ns, &run->path);
+	}
+	run->path.of_busiest = of_busiest || below;
 	return status;
 }
 

@@ -282,5 +282,7 @@ int task_state_reason(const struct task_state *thread)
 		return rule == WAIT_OTHER ? -1 : (int)rule;
 	if (rule == WAIT_RULE_POLL)
 		return WAIT_POLL;
+	if (rule == WAIT_RULE_OPEN)
+		return channel_reason(thread->channel) == WAIT_PIPE ? WAIT_PIPE : WAIT_DISK;
 	return rule == WAIT_RULE_BY_FD && kind ? kind->reason : -1;
 }

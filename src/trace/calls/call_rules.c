@@ -7,7 +7,8 @@
 static_assert((int)WAIT_RULE_BY_FD == TREE_RULE_BY_FD && (int)WAIT_RULE_FUTEX == TREE_RULE_FUTEX &&
 		      (int)WAIT_RULE_FCNTL == TREE_RULE_FCNTL &&
 		      (int)WAIT_RULE_RESTART == TREE_RULE_RESTART &&
-		      (int)WAIT_RULE_POLL == TREE_RULE_POLL,
+		      (int)WAIT_RULE_POLL == TREE_RULE_POLL &&
+		      (int)WAIT_RULE_OPEN == TREE_RULE_OPEN,
 	      "rules have the same numbers");
 
 static const struct {

@@ -165,6 +165,8 @@ static int by_call(const struct members *members, const struct member_thread *th
 		return by_descriptor(files, call->arguments[0]);
 	case WAIT_RULE_BY_FD:
 		return by_descriptor(files, call->arguments[0]);
+	case WAIT_RULE_OPEN:
+		return by_channel(files) == WAIT_PIPE ? WAIT_PIPE : WAIT_DISK;
 	default:
 		channel = by_channel(files);
 		return channel >= 0 ? channel : WAIT_OTHER;

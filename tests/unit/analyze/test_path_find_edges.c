@@ -323,6 +323,49 @@ static void test_pick_who_works_while_the_first_naps(void **state)
 	assert_int_equal(pick_beside_naps(9, 40000, 390000), 1);  /* too few */
 }
 
+/*
+ * A shell waits for timeout, which waits for a signal until the end.  The shell that that started waits
+ * for its children, one after the other, and sleeps from `idle_us` on.
+ */
+static uint32_t pick_below_timeout(uint64_t waits_us, uint64_t idle_us)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	struct critical_path path;
+	uint32_t serial;
+	bool of_busiest;
+
+	add_thread(scene, 1, 0, 0, 0, "sh");
+	add_thread(scene, 2, 0, 1, 0, "timeout");
+	add_thread(scene, 3, 0, 2, 0, "sh");
+	add_thread(scene, 4, 0, 3, 0, "first");
+	add_thread(scene, 5, 0, 3, 300, "second");
+	WAITS(scene, 3, 5, 300, .reason = WAIT_CHILD, BY_MEMBER(4));
+	end_thread(scene, 4, 300);
+	WAITS(scene, 3, 305, idle_us, .reason = WAIT_CHILD, BY_MEMBER(5));
+	end_thread(scene, 5, idle_us);
+	WAITS(scene, 3, idle_us, 1000, .reason = WAIT_TIMER);
+	WAITS(scene, 2, 1000 - waits_us, 1000, .reason = WAIT_POLL, .waker_class = WAKER_INTERRUPT);
+	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD, BY_MEMBER(2));
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0), at_us(1000),
+					  &serial, &of_busiest),
+			 0);
+	assert_int_equal(serial, 1);
+	assert_int_equal(critical_path_find(scene->timeline, serial, at_us(0), at_us(1000), &path),
+			 0);
+	assert_int_equal(path_pick_below(scene->timeline, &path, at_us(0), at_us(1000), &serial),
+			 0);
+	critical_path_free(&path);
+	return serial;
+}
+
+static void test_pick_who_is_active_while_one_waits_for_events(void **state)
+{
+	(void)state;
+	assert_int_equal(pick_below_timeout(950, 500), 3);
+	assert_int_equal(pick_below_timeout(949, 500), 0); /* it also did something itself */
+	assert_int_equal(pick_below_timeout(950, 499), 0); /* the others slept most of the time */
+}
+
 /* The first thread waits until a millisecond; the other works for so long of it. */
 static uint32_t pick_beside_reader(uint8_t reason, uint64_t from_us, uint64_t wake_us,
 				   uint64_t worked_us)
@@ -361,6 +404,7 @@ int main(void)
 		cmocka_unit_test(test_pick_passes_over_house_keepers),
 		cmocka_unit_test(test_pick_who_works_while_the_first_naps),
 		cmocka_unit_test(test_pick_who_works_while_the_first_reads),
+		cmocka_unit_test(test_pick_who_is_active_while_one_waits_for_events),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_unknown_threads),
 		cmocka_unit_test(test_short_times_beyond_the_time),

@@ -216,12 +216,14 @@ static void a_loop_of_calls_that_fail_spins(void **state)
 
 		THREAD(.pid = 10, .comm = "bash", .on_cpu = 1480, .kernel = 700,
 		       .calls = { { "newfstatat", 50000, 600, 0, 0 }, { "read", 90, 1, 0, 0 } });
+		PART(1500, .kind = PATH_CPU);
 		hand_sum_up(run);
 		fail_calls(run, 48999 + more, ENOENT);
 		verdict = judge_as_is(run);
 		assert_string_equal(causes[verdict.cause].name, more ? "spinning" : "cpu");
 		if (more)
 			assert_non_null(strstr(verdict.evidence[0], "newfstatat"));
+		assert_int_equal(verdict.score > 0.65, !more);
 	}
 }
 

@@ -5,21 +5,40 @@
 
 #include "verdict_scene.h"
 
-static void a_child_that_computes_is_named(void **state)
+/* A child beside which others computed, for so long in all that it outlasts them; and one alone. */
+static void a_child_that_outlasts_others_is_named(void **state)
 {
-	struct verdict verdict;
-	RUN(1000);
-
 	(void)state;
-	THREAD(.pid = 10, .comm = "sh", .on_cpu = 5, .waits = { { WAIT_CHILD, 990, 1, 0 } });
-	THREAD(.pid = 11, .comm = "sha256sum", .on_cpu = 990);
-	PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sha256sum",
-	     .command = "sha256sum big");
-	PART(10, .kind = PATH_CPU, .program = "sh");
-	verdict = judge(run);
-	assert_int_equal(verdict.cause, CAUSE_CHILD);
-	assert_string_equal(verdict.who, "sha256sum");
-	assert_non_null(strstr(verdict.evidence[1], "sha256sum big"));
+	for (int less = 0; less < 2; less++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "sh", .on_cpu = 5,
+		       .waits = { { WAIT_CHILD, 990, 1, 0 } });
+		THREAD(.pid = 11, .comm = "sha256sum", .on_cpu = 990);
+		THREAD(.pid = 12, .comm = "cksum", .on_cpu = 205 - less);
+		PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sha256sum",
+		     .command = "sha256sum big");
+		PART(10, .kind = PATH_CPU, .program = "sh");
+		verdict = judge(run);
+		assert_int_equal(verdict.cause, less ? CAUSE_CPU : CAUSE_CHILD);
+		assert_string_equal(verdict.who, "sha256sum");
+		assert_non_null(strstr(verdict.evidence[1], "sha256sum big"));
+	}
+}
+
+/* Where it is several processes of one program, none of them is the one to wait for. */
+static void no_child_outlasts_others_of_its_kind(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "make", .on_cpu = 2000);
+		PART(1000, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "cc1", .processes = 20,
+		     .command_ns = hand_ns(500 - less));
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_CHILD);
+	}
 }
 
 /* The same program with another command line is another process; a thread has the same one. */
@@ -29,7 +48,7 @@ static void a_child_is_told_from_a_thread_by_its_command(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		RUN(1000);
 
-		THREAD(.pid = 10, .comm = "git", .on_cpu = 990);
+		THREAD(.pid = 10, .comm = "git", .on_cpu = 1200);
 		PART(10, .kind = PATH_CPU, .program = "git", .command = "git repack");
 		if (thread)
 			PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "git",
@@ -48,7 +67,7 @@ static void of_many_children_none_is_named(void **state)
 	for (int less = 0; less < 2; less++) {
 		RUN(1000);
 
-		THREAD(.pid = 10, .comm = "sh", .on_cpu = 1000);
+		THREAD(.pid = 10, .comm = "sh", .on_cpu = 1200);
 		PART(500 - less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "one");
 		PART(300 + less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "two");
 		PART(200, .kind = PATH_CPU, .program = "sh");
@@ -71,7 +90,7 @@ static void a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time(void **s
 		RUN(1000);
 
 		pipeline(run, 500 - less);
-		assert_cause(run, less ? CAUSE_CHILD : CAUSE_PIPE_STAGE);
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_PIPE_STAGE);
 	}
 }
 
@@ -96,6 +115,28 @@ static void two_that_answer_each_other_are_held_up_by_their_pipe(void **state)
 		PART(200, .kind = PATH_CPU);
 		run->path.edges = scenes[i].edges;
 		assert_cause(run, scenes[i].cause);
+	}
+}
+
+/* sort computes for long before it writes; many small pieces follow. */
+static void long_stretches_hand_nothing_over(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		struct path_segment segment = { .end_ns = hand_ns(199 + more),
+						.kind = PATH_CPU,
+						.via = WAIT_PIPE };
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 1000, .kernel = 300);
+		PART(800, .kind = PATH_CPU, .via = WAIT_PIPE);
+		PART(200, .kind = PATH_CPU);
+		run->path.edges = 4000;
+		assert_int_equal(critical_path_add_segment(&run->path, &segment), 0);
+		segment.begin_ns = segment.end_ns;
+		segment.end_ns += hand_ns(101);
+		assert_int_equal(critical_path_add_segment(&run->path, &segment), 0);
+		assert_cause(run, more ? CAUSE_CPU : CAUSE_PIPE);
 	}
 }
 
@@ -226,8 +267,8 @@ static void short_processes_make_a_storm(void **state)
 		enum run_cause cause;
 	} scenes[] = {
 		{ 20, 160, CAUSE_FORK_STORM },
-		{ 19, 150, CAUSE_CHILD },
-		{ 20, 160.1, CAUSE_CHILD }, /* more than 8 ms each */
+		{ 19, 150, CAUSE_CPU },
+		{ 20, 160.1, CAUSE_CPU }, /* more than 8 ms each */
 	};
 
 	(void)state;
@@ -278,11 +319,13 @@ static void a_program_that_computes_after_many_short_children_is_no_storm(void *
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_child_that_computes_is_named),
+		cmocka_unit_test(a_child_that_outlasts_others_is_named),
+		cmocka_unit_test(no_child_outlasts_others_of_its_kind),
 		cmocka_unit_test(a_child_is_told_from_a_thread_by_its_command),
 		cmocka_unit_test(of_many_children_none_is_named),
 		cmocka_unit_test(a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time),
 		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
+		cmocka_unit_test(long_stretches_hand_nothing_over),
 		cmocka_unit_test(who_computes_nearly_all_hands_nothing_over),
 		cmocka_unit_test(short_waits_are_put_down_to_who_computed_meanwhile),
 		cmocka_unit_test(calls_in_vain_all_the_time_are_spinning),

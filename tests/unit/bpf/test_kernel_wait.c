@@ -280,6 +280,23 @@ static void fcntl_waits_for_a_lock_or_its_file(void **state)
 	}
 }
 
+static void opening_a_fifo_waits_for_its_other_end(void **state)
+{
+	struct nameidata walk = { &inode };
+
+	(void)state;
+	rule(TREE_RULE_OPEN);
+	assert_int_equal(reason(), TREE_WAIT_DISK);
+	actor.task.nameidata = &walk;
+	inode.i_mode = S_IFREG;
+	assert_int_equal(reason(), TREE_WAIT_DISK);
+	inode.i_mode = S_IFIFO | 0600;
+	assert_int_equal(reason(), TREE_WAIT_PIPE);
+	assert_int_equal(reason_of_another(), TREE_WAIT_PIPE);
+	walk.inode = NULL; /* of a path that has not led to a file yet */
+	assert_int_equal(reason(), TREE_WAIT_DISK);
+}
+
 static void descriptors_are_judged_by_what_they_are(void **state)
 {
 	(void)state;
@@ -440,6 +457,7 @@ int main(void)
 		TEST(a_process_shared_semaphore_is_a_lock),
 		TEST(a_poll_of_nothing_is_a_sleep),
 		TEST(fcntl_waits_for_a_lock_or_its_file),
+		TEST(opening_a_fifo_waits_for_its_other_end),
 		TEST(descriptors_are_judged_by_what_they_are),
 		TEST(terminals_are_polled),
 		TEST(what_is_no_file_is_something_else),

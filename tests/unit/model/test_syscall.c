@@ -189,7 +189,7 @@ static void a_blocked_call_has_a_reason_or_a_rule(void **state)
 	assert_int_equal(rule_of("msgrcv"), WAIT_PIPE);
 	assert_int_equal(rule_of("fsync"), WAIT_DISK);
 	assert_int_equal(rule_of("msync"), WAIT_DISK);
-	assert_int_equal(rule_of("openat"), WAIT_DISK);
+	assert_int_equal(rule_of("openat"), WAIT_RULE_OPEN);
 	assert_int_equal(rule_of("mmap"), WAIT_MEMORY);
 	assert_int_equal(rule_of("exit_group"), WAIT_OTHER);
 }

@@ -30,6 +30,8 @@ static inline void hand_part(struct run *run, double ms, const struct path_part 
 		part.via = PATH_DIRECT;
 	if (!part.processes)
 		part.processes = 1;
+	if (part.processes == 1 && !part.command_ns)
+		part.command_ns = part.ns;
 	if (!part.program[0])
 		memcpy(part.program, "program", sizeof("program"));
 	run->path.is_known = true;
