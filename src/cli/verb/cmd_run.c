@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "cli/command.h"
 #include "cli/args/session_args.h"
-#include "cli/parts/run_job.h"
+#include "cli/parts/job/run_job.h"
 #include "model/tree/run.h"
 #include "session/session.h"
 

@@ -21,7 +21,7 @@
 #include "cli/command.h"
 #include "cli/args/capture_args.h"
 #include "cli/args/grouping_args.h"
-#include "cli/parts/two_captures.h"
+#include "cli/parts/compare/two_captures.h"
 #include "model/snapshot/snapshot.h"
 #include "render/page.h"
 #include "render/sheet/sheet_view.h"

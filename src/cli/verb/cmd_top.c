@@ -18,7 +18,7 @@
 #include "cli/args/capture_args.h"
 #include "cli/args/store_args.h"
 #include "cli/parts/top_config.h"
-#include "cli/parts/two_captures.h"
+#include "cli/parts/compare/two_captures.h"
 #include "model/snapshot/snapshot.h"
 #include "record/record_paths.h"
 #include "render/terminal.h"

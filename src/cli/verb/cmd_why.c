@@ -10,7 +10,7 @@
 #include "cli/args/filter_args.h"
 #include "cli/args/view_args.h"
 #include "cli/parts/find_processes.h"
-#include "cli/parts/why_print.h"
+#include "cli/parts/why/why_print.h"
 #include "host/host.h"
 #include "render/page.h"
 #include "session/why/why.h"

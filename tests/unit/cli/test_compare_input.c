@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What names mean: files, lists of files, intervals. */
-#include "cli/parts/compare_input.h"
+#include "cli/parts/compare/compare_input.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/parts/why_print.h"
+#include "cli/parts/why/why_print.h"
 #include "render/terminal.h"
 #include "session/why/why.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/doctor_findings.h"
+#include "cli/parts/doctor/doctor_findings.h"
 
 #include <unistd.h>
 

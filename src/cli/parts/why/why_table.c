@@ -2,7 +2,7 @@
 /* The threads of an answer, a row each, for people and for programs. */
 #include <inttypes.h>
 
-#include "cli/parts/why_print.h"
+#include "cli/parts/why/why_print.h"
 #include "render/table/table.h"
 #include "session/why/why.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/doctor_attempts.h"
+#include "cli/parts/doctor/doctor_attempts.h"
 
 #include "base/cleanup.h"
 #include "base/json.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/compare_input.h"
+#include "cli/parts/compare/compare_input.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/parts/two_captures.h"
+#include "cli/parts/compare/two_captures.h"
 #include "model/snapshot/snapshot.h"
 #include "store/recording.h"
 

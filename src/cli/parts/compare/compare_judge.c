@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/compare_judge.h"
+#include "cli/parts/compare/compare_judge.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/why_print.h"
+#include "cli/parts/why/why_print.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/doctor_brief.h"
+#include "cli/parts/doctor/doctor_brief.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "cli/parts/doctor_changes.h"
-#include "cli/parts/doctor_findings.h"
+#include "cli/parts/doctor/doctor_changes.h"
+#include "cli/parts/doctor/doctor_findings.h"
 #include "collect/capture.h"
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"

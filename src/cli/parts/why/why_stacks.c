@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/parts/why_print.h"
+#include "cli/parts/why/why_print.h"
 #include "model/profile/profile.h"
 #include "model/tree/run.h"
 #include "session/why/why.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/run_job.h"
+#include "cli/parts/job/run_job.h"
 
 #include <errno.h>
 #include <inttypes.h>

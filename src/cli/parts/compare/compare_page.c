@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/compare_page.h"
+#include "cli/parts/compare/compare_page.h"
 
 #include <errno.h>
 
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/error.h"
-#include "cli/parts/compare_input.h"
+#include "cli/parts/compare/compare_input.h"
 #include "export/exporter.h"
 #include "export/html.h"
 #include "model/run/run_snapshot.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/doctor_changes.h"
+#include "cli/parts/doctor/doctor_changes.h"
 
 #include <limits.h>
 #include <linux/capability.h>
@@ -9,7 +9,7 @@
 
 #include "base/collection/array.h"
 #include "base/json.h"
-#include "cli/parts/doctor_findings.h"
+#include "cli/parts/doctor/doctor_findings.h"
 #include "host/host.h"
 #include "host/privilege.h"
 #include "model/snapshot/snapshot.h"

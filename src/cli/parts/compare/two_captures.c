@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/parts/two_captures.h"
+#include "cli/parts/compare/two_captures.h"
 
 #include <inttypes.h>
 #include <signal.h>

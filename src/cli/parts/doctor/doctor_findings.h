@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "cli/parts/doctor_attempts.h"
+#include "cli/parts/doctor/doctor_attempts.h"
 #include "collect/gate.h"
 #include "metric/metric.h"
 
