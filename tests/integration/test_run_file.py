@@ -8,7 +8,6 @@ import subprocess
 import sys
 import unittest
 
-import kernel
 import support
 from kernel import WAYS
 
@@ -67,12 +66,6 @@ class OneRun(RunFileCase):
     def test_both_files_are_the_same_run(self):
         shown = [json.loads(self.taskscope("show", file, "-g", "thread", "--format", "json"))
                  for file in self.files]
-        if not kernel.has_bpf():
-            # Who polls learns of an end some time later: the line of an exit can have another time than its thread.
-            for thread in shown[0]["threads"] + shown[1]["threads"]:
-                thread.pop("end_ns", None)
-            self.assertEqual(*shown)
-            return
         self.assertEqual(*shown)
         for sides in (self.files, self.files[::-1]):
             compared = json.loads(self.taskscope("compare", *sides, "--format", "json"))

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "host/host.h"
+#include "model/counter.h"
 #include "trace/proc/proc_sample.h"
 
 #define ROUNDING_TICKS 2 /* user and system time are each rounded */
@@ -120,6 +121,8 @@ struct member *members_add(struct members *members, const struct task_key *key, 
 		return NULL;
 	member->parent_pid = parent_pid;
 	member->begin_ns = time_ns;
+	if (!members->begin_ns)
+		members->begin_ns = time_ns;
 	if (parent)
 		memcpy(member->comm, parent->comm, sizeof(member->comm));
 	if (!members_add_thread(members, member, key, time_ns)) {
@@ -240,11 +243,18 @@ static void forget_thread(struct members *members, struct member_thread *thread)
 void members_end_thread(struct members *members, struct member_thread *thread, uint64_t time_ns)
 {
 	members_account(members, thread, time_ns, true);
+	counter_raise(&thread->process->last_end_ns, time_ns);
 	forget_thread(members, thread);
 }
 
+/*
+ * A process ends with its last thread.  A poll may have missed that thread before the process was
+ * found to be gone: then the end is as old as that.
+ */
 void members_end(struct members *members, struct member *member, uint64_t time_ns)
 {
+	if (!member->threads.count && member->last_end_ns)
+		time_ns = member->last_end_ns;
 	while (member->threads.count) {
 		members->lost_threads += !member->threads.data[0]->complete;
 		members_end_thread(members, member->threads.data[0], time_ns);

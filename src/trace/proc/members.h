@@ -66,6 +66,7 @@ struct member {
 	uint64_t image;	       /* see struct proc_sample */
 	uint64_t thread_count; /* ever */
 	ARRAY_OF(struct member_thread *) threads;
+	uint64_t last_end_ns; /* of a thread; 0: none has ended */
 	bool has_uid;
 	uint64_t uid;
 	bool has_peak;
@@ -88,6 +89,7 @@ struct members {
 	struct number_map processes, threads;
 	struct number_map done; /* ended processes that /proc still lists; values mean nothing */
 	ARRAY_OF(struct member *) list;
+	uint64_t begin_ns;     /* of the first member that was ever added; 0: none was */
 	uint64_t lost_threads; /* threads that ended without a last account */
 	uint64_t round;	       /* number of the current sample */
 	struct state_sampler states;

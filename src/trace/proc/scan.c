@@ -9,20 +9,25 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "host/host.h"
+#include "model/counter.h"
 #include "trace/proc/proc_sample.h"
 
 #define ROUNDS_MAX 64
 
-/* When a task began whose start was not seen, in the clock of events. */
+/*
+ * When a task began whose start was not seen, in the clock of events.  Its start time is rounded down to a
+ * clock tick, which may be before the first member was watched.
+ */
 static uint64_t began_ns(const struct members *members, const struct proc_sample *sample,
 			 uint64_t now_ns)
 {
-	uint64_t suspended = suspended_ns();
+	uint64_t suspended = suspended_ns(), began_ns = members->begin_ns;
 
 	if (members->seeding || sample->start_ns < suspended ||
 	    sample->start_ns - suspended > now_ns)
 		return now_ns;
-	return sample->start_ns - suspended;
+	counter_raise(&began_ns, sample->start_ns - suspended);
+	return began_ns;
 }
 
 bool scan_is_member(const struct members *members, const struct member *member,

@@ -204,6 +204,20 @@ static void the_thread_that_runs_a_program_goes_on_under_the_leaders_number(void
 	assert_true(scene->seen.account.ended);
 }
 
+static void a_process_ends_with_its_last_thread(void **state)
+{
+	struct scene *scene = *state;
+	struct member *polled = add(&scene->members, TOP, 1), *whole = add(&scene->members, LOW, 1);
+
+	members_end_thread(&scene->members, leader(polled), 30 * MS);
+	members_end(&scene->members, polled, 50 * MS);
+	assert_int_equal(scene->seen.account.end_ns, 30 * MS);
+	assert_int_equal(scene->seen.facts.end_ns, 30 * MS);
+	members_end(&scene->members, whole, 60 * MS);
+	assert_int_equal(scene->seen.account.end_ns, 60 * MS);
+	assert_int_equal(scene->seen.facts.end_ns, 60 * MS);
+}
+
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -214,6 +228,7 @@ int main(void)
 		SCENE(what_was_used_before_is_not_counted),
 		SCENE(no_account_falls),
 		SCENE(threads_without_a_last_account_are_counted_as_lost),
+		SCENE(a_process_ends_with_its_last_thread),
 		SCENE(the_thread_that_runs_a_program_goes_on_under_the_leaders_number),
 	};
 

@@ -253,6 +253,8 @@ static void who_is_born_later_was_not_there_before(void **state)
 	assert_non_null(late);
 	assert_false(late->found);
 	assert_false(late->threads.data[0]->found);
+	/* Start times are whole clock ticks; nobody began before the first one was watched. */
+	assert_true(late->begin_ns >= member->begin_ns);
 	scene->members.round++;
 	assert_int_equal(scan_threads(&scene->members, member, true), 0);
 	assert_int_equal(member->threads.count, 2);
