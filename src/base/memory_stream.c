@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/memory_stream.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/types.h>
 
@@ -8,6 +9,8 @@
 
 struct memory_stream {
 	struct text text;
+	size_t most;
+	bool is_full;
 	char **bytes;
 	size_t *length;
 };
@@ -16,6 +19,9 @@ static ssize_t append(void *cookie, const char *bytes, size_t length)
 {
 	struct memory_stream *stream = cookie;
 
+	stream->is_full |= length > stream->most - stream->text.length;
+	if (stream->is_full)
+		return 0;
 	text_append(&stream->text, bytes, length);
 	return stream->text.failed ? 0 : (ssize_t)length;
 }
@@ -26,7 +32,7 @@ static int end(void *cookie)
 	bool failed;
 
 	text_append(&stream->text, "", 0);
-	failed = stream->text.failed || !stream->text.data;
+	failed = stream->is_full || stream->text.failed || !stream->text.data;
 	if (failed) {
 		text_free(&stream->text);
 	} else {
@@ -37,7 +43,7 @@ static int end(void *cookie)
 	return failed ? EOF : 0;
 }
 
-FILE *memory_stream_open(char **bytes, size_t *length)
+FILE *memory_stream_open_limited(char **bytes, size_t *length, size_t most)
 {
 	static const cookie_io_functions_t functions = { .write = append, .close = end };
 	struct memory_stream *stream = malloc(sizeof(*stream));
@@ -49,6 +55,11 @@ FILE *memory_stream_open(char **bytes, size_t *length)
 		free(stream);
 		return NULL;
 	}
-	*stream = (struct memory_stream){ .bytes = bytes, .length = length };
+	*stream = (struct memory_stream){ .most = most, .bytes = bytes, .length = length };
 	return out;
+}
+
+FILE *memory_stream_open(char **bytes, size_t *length)
+{
+	return memory_stream_open_limited(bytes, length, SIZE_MAX);
 }

@@ -16,5 +16,7 @@
  * the caller's to free; it fails, and leaves NULL, if any of it is missing.
  */
 FILE *memory_stream_open(char **bytes, size_t *length);
+/* What is longer than `most` bytes is as if memory had run out for it. */
+FILE *memory_stream_open_limited(char **bytes, size_t *length, size_t most);
 
 #endif

@@ -15,9 +15,18 @@ static int check_row(void *context, const struct job_row *row)
 	return 0;
 }
 
+static int check_hotspot(void *context, const struct job_hotspot *hotspot)
+{
+	(void)context;
+	fuzz_require(hotspot->name);
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static const struct job_list_sinks sinks = { check_row, check_hotspot, NULL };
 	char *text = fuzz_text(data, size);
+	struct job_list_page page;
 	struct job_report report = { 0 };
 	struct error error = { 0 };
 
@@ -34,7 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_require(error.message[0]);
 	}
 	job_report_clear(&report);
-	(void)job_list_read(text, strlen(text), check_row, NULL, &(struct error){ 0 });
+	(void)job_list_read(text, strlen(text), &sinks, &page, &(struct error){ 0 });
 	free(text);
 	return 0;
 }

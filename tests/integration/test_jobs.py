@@ -411,6 +411,28 @@ class WithRecorder(Jobs):
         job, = self.jobs()
         self.assertEqual((job["outcome"], job["processes"]), ("success", 1))
 
+    def test_a_recorder_tells_all_jobs_page_by_page(self):
+        begin = int(time.time()) - outcomes.BEGIN - 7200
+        lines = []
+        for number in range(1203):
+            fails = number % 3 == 0
+            lines.append(outcomes.job("a" if number % 2 else "b", "failure" if fails else "success", begin + number, 5,
+                                      run_time_ns=10**9 + number, peak_memory_bytes=(2 + number % 5) << 20))
+            lines.append(outcomes.line("syscall", "-", "read" if fails else "write", 10, 0, 10**9))
+        outcomes.write(self.store, lines)
+        with Recorder(self, "-i", "1h", store=self.store) as recorder:
+            asked = "--socket", recorder.socket
+            listed = self.read_json("jobs", *asked, "-n", "0")["jobs"]
+            self.assertEqual([job["id"] for job in listed], list(range(1203, 0, -1)))
+            self.assertEqual(len(self.read_json("jobs", *asked, "-n", "777")["jobs"]), 777)
+            answer = recorder.ask("jobs", name="a", limit=10**6)
+            self.assertEqual((len(answer["jobs"]), len(answer["hotspots"])), (500, 500))
+            for words in ("correlate",), ("correlate", "b"), ("estimate", "a"):
+                told, read = (self.read_json(*words, *place) for place in (asked, ("--store", self.store)))
+                self.assertEqual(told, read)
+            groups = {group["group"]: group for group in self.read_json("correlate", *asked)["groups"]}
+            self.assertEqual(groups["read() over 35 % of calls"]["rate"], 1)
+
     def test_strangers_mark_their_own_only(self):
         os.chmod(self.folder.name, 0o755)
         theirs = self.path("theirs")
@@ -456,14 +478,10 @@ class WithRecorder(Jobs):
             self.assertEqual(self.accept("report", "x", *asked), self.accept("report", "x", "--store", self.store))
             for word in "root's", f"#{own}":
                 self.refuse("report", word, *asked, prefix=AS_NOBODY, says="no job ")
-            told = self.accept("correlate", *asked, prefix=AS_NOBODY)
-            self.assertIn("jobs are needed", told)
-            self.assertIn("no groups by system call: a recorder does not tell", told)
-            for prefix in (), AS_NOBODY:
+            self.assertIn("jobs are needed", self.accept("correlate", *asked, prefix=AS_NOBODY))
+            for prefix, running in ((), 1), (AS_NOBODY, 0):
                 found = json.loads(self.accept("correlate", *asked, "--format", "json", prefix=prefix))
-                self.assertEqual(found["jobs"], 1)
-                self.assertIn("does not tell the calls", found["syscalls_absent"])
-            self.assertNotIn("by system call", self.accept("correlate", "--store", self.store))
+                self.assertEqual((found["jobs"], found["running"]), (1, running))
             self.accept("estimate", "x", *asked)
             self.refuse("estimate", "root's", *asked, prefix=AS_NOBODY, says="no job called")
             self.accept("estimate", "x", *asked, prefix=AS_NOBODY)

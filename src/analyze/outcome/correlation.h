@@ -115,7 +115,6 @@ struct correlation {
 	uint64_t jobs, failures, names;	       /* that were compared */
 	uint64_t running, unknown;	       /* left out */
 	uint64_t lacking[FACTOR_COUNT];	       /* of `jobs`: without that value */
-	const char *no_syscalls;	       /* why no group is by system call; or NULL */
 	uint64_t tests;
 	/*
 	 * False: with so many jobs and failures no group could have passed, and about so many are

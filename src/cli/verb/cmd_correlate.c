@@ -58,8 +58,6 @@ static int print(const struct correlation *correlation, const char *name)
 		correlation_json(&json, correlation, name);
 		return 0;
 	case FORMAT_CSV:
-		if (correlation->no_syscalls)
-			fprintf(stderr, "no groups by system call: %s\n", correlation->no_syscalls);
 		outcome_group_columns(&table);
 		table_stream_csv(&table, stdout);
 		for (size_t i = 0; i < correlation->groups.count; i++)
@@ -87,9 +85,6 @@ int verb_correlate(char **words, int count, struct error *error)
 				 "no job called '%s' in that time: `taskscope jobs` lists them",
 				 name);
 	status = correlate(past.jobs.data, past.jobs.count, &correlation);
-	if (past.lacks_calls)
-		correlation.no_syscalls = "a recorder does not tell the calls of jobs through its "
-					  "socket; who may read its file can use --store";
 	if (status == 0)
 		status = print(&correlation, name);
 	return status < 0 ? error_set(error, status, "out of memory") : EXIT_DONE;

@@ -3,9 +3,7 @@
  * jobs: the jobs of a recording.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -36,10 +34,25 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+struct shown {
+	struct row_output output;
+	bool has_begun;
+};
+
+/* There may be nobody to ask, and then another is asked: nothing is written before there is an answer. */
+static void begin(struct shown *shown)
+{
+	if (!shown->has_begun)
+		row_output_begin(&shown->output, "jobs");
+	shown->has_begun = true;
+}
+
 static int show(void *context, const struct job_row *row)
 {
-	struct row_output *output = context;
+	struct shown *shown = context;
+	struct row_output *output = &shown->output;
 
+	begin(shown);
 	if (output->format == FORMAT_JSON)
 		job_json(output->json, row, true);
 	else
@@ -48,25 +61,18 @@ static int show(void *context, const struct job_row *row)
 }
 
 /* Those of the recorder that takes the caller's marks; -ENOENT when there is none. */
-static int ask_recorder(struct row_output *output, const struct job_query *query,
-			struct error *error)
+static int ask_recorder(struct shown *shown, const struct job_query *query, struct error *error)
 {
-	CLEANUP(free_pointer) char *answer = NULL;
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME), age_ns = args.store.since.value;
-	char parameters[128];
-	int status;
+	const struct job_list_sinks sinks = { show, NULL, shown };
+	struct job_query recent = *query;
 
-	snprintf(parameters, sizeof(parameters),
-		 "{\"limit\":%zu,\"running\":%d,\"from_ns\":%" PRIu64 "}", query->limit,
-		 query->running_only, age_ns && age_ns < now_ns ? now_ns - age_ns : 0);
-	status = job_place_ask(args.socket, "jobs", parameters, &answer, error);
-	if (status < 0)
-		return status;
-	row_output_begin(output, "jobs");
-	return job_list_read(answer, strlen(answer), show, output, error);
+	if (age_ns && age_ns < now_ns)
+		recent.span.from_unix_ns = now_ns - age_ns;
+	return job_list_ask(job_place_ask, args.socket, &recent, &sinks, error);
 }
 
-static int read_store(struct row_output *output, struct job_query *query, struct error *error)
+static int read_store(struct shown *shown, struct job_query *query, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = NULL;
 	CLEANUP(host_close_pointer) struct host *host = NULL;
@@ -79,15 +85,14 @@ static int read_store(struct row_output *output, struct job_query *query, struct
 		return status;
 	job_scene_look(&scene, host);
 	query->span = store_args_span(&args.store, history, 0);
-	row_output_begin(output, "jobs");
-	return job_list(history, &scene, query, show, output, error);
+	return job_list(history, &scene, query, show, shown, error);
 }
 
 int verb_jobs(char **words, int count, struct error *error)
 {
 	CLEANUP(table_clear) struct table table = { 0 };
 	struct json json;
-	struct row_output output = { view_format(&args.view), &table, &json };
+	struct shown shown = { .output = { view_format(&args.view), &table, &json } };
 	struct job_query query = { .running_only = args.running,
 				   .limit = view_limit(&args.view, 50) };
 	int status = -ENOENT;
@@ -96,12 +101,13 @@ int verb_jobs(char **words, int count, struct error *error)
 	(void)count;
 	job_columns(&table);
 	if (!args.store.store || args.socket)
-		status = ask_recorder(&output, &query, error);
+		status = ask_recorder(&shown, &query, error);
 	if (status == -ENOENT && !args.socket)
-		status = read_store(&output, &query, error);
-	return status < 0 ?
-		       status :
-		       row_output_end(&output, args.running ? "no job runs" : "no jobs", error);
+		status = read_store(&shown, &query, error);
+	if (status < 0)
+		return status;
+	begin(&shown);
+	return row_output_end(&shown.output, args.running ? "no job runs" : "no jobs", error);
 }
 
 const struct command command_jobs = {

@@ -73,24 +73,46 @@ int job_json_give(const json_t *object, job_row_sink *sink, void *context)
 	return sink(context, &row);
 }
 
-int job_list_read(const char *document, size_t length, job_row_sink *sink, void *context,
-		  struct error *error)
+static int give_hotspot(const json_t *object, const struct job_list_sinks *sinks)
 {
-	json_t *root = NULL, *jobs, *object;
+	const char *name = job_json_text(object, "name");
+	const struct job_hotspot hotspot = {
+		.job = job_json_number(object, "job"),
+		.name = name ? name : "?",
+		.time_ns = job_json_number(object, "time_ns"),
+		.all_ns = json_number_value(json_object_get(object, "all_ns")),
+	};
+
+	return sinks->hotspot(sinks->context, &hotspot);
+}
+
+static int give_all(const json_t *root, const struct job_list_sinks *sinks,
+		    struct job_list_page *ret)
+{
+	const json_t *jobs = json_object_get(root, "jobs");
+	const json_t *hotspots = sinks->hotspot ? json_object_get(root, "hotspots") : NULL;
+	int status = json_is_array(jobs) ? 0 : -EBADMSG;
+
+	ret->count = json_array_size(jobs);
+	ret->last_id = ret->count ? job_json_number(json_array_get(jobs, ret->count - 1), "id") : 0;
+	for (size_t i = 0; i < ret->count && status == 0; i++)
+		status = job_json_give(json_array_get(jobs, i), sinks->job, sinks->context);
+	for (size_t i = 0; i < json_array_size(hotspots) && status == 0; i++)
+		status = give_hotspot(json_array_get(hotspots, i), sinks);
+	return status;
+}
+
+int job_list_read(const char *document, size_t length, const struct job_list_sinks *sinks,
+		  struct job_list_page *ret, struct error *error)
+{
+	json_t *root = NULL;
 	json_error_t why;
-	size_t i;
 	int status = json_parse(document, length, 0, &root, &why);
 
-	jobs = json_object_get(root, "jobs");
-	if (status == 0 && !json_is_array(jobs))
-		status = -EBADMSG;
-	if (status < 0)
-		error_set(error, status, "the recorder answered nonsense");
-	json_array_foreach(jobs, i, object)
-	{
-		if (status == 0)
-			status = job_json_give(object, sink, context);
-	}
+	*ret = (struct job_list_page){ 0 };
+	if (status == 0)
+		status = give_all(root, sinks, ret);
 	json_decref(root);
-	return status;
+	return status == -EBADMSG ? error_set(error, status, "the recorder answered nonsense") :
+				    status;
 }

@@ -229,6 +229,8 @@ int job_marks_end(void *recorder, const struct server_client *client,
 struct answering {
 	const struct server_client *client;
 	struct json json;
+	uint64_t own[JOB_LIST_MOST]; /* jobs of the client, the newest first */
+	size_t own_count, next;
 };
 
 static int write_job(void *context, const struct job_row *row)
@@ -237,19 +239,60 @@ static int write_job(void *context, const struct job_row *row)
 	bool is_own = answering->client->sees_all || row->job->uid == answering->client->uid;
 
 	job_json(&answering->json, row, is_own);
+	if (is_own)
+		answering->own[answering->own_count++] = row->job->id;
 	return 0;
+}
+
+static int write_hotspot(void *context, const struct job_hotspot *hotspot)
+{
+	struct answering *answering = context;
+	struct json *json = &answering->json;
+
+	while (answering->next < answering->own_count &&
+	       answering->own[answering->next] > hotspot->job)
+		answering->next++;
+	if (answering->next == answering->own_count ||
+	    answering->own[answering->next] != hotspot->job)
+		return 0;
+	json_begin_object(json);
+	json_member_u64(json, "job", hotspot->job);
+	json_member_string(json, "name", hotspot->name);
+	json_member_u64(json, "time_ns", hotspot->time_ns);
+	json_member_double(json, "all_ns", hotspot->all_ns);
+	json_end_object(json);
+	return 0;
+}
+
+/* The system call with the most time of each job that is the client's. */
+static int write_hotspots(struct answering *answering, struct history *history, struct error *error)
+{
+	int status = 0;
+
+	json_key(&answering->json, "hotspots");
+	json_begin_array(&answering->json);
+	if (answering->own_count)
+		status = history_job_hotspots(history, answering->own[answering->own_count - 1],
+					      answering->own[0], write_hotspot, answering, error);
+	json_end_array(&answering->json);
+	return status;
 }
 
 int job_marks_list(void *context, const struct server_client *client,
 		   const struct server_request *request, FILE *out, struct error *error)
 {
 	struct recorder *recorder = context;
-	struct answering answering = { client, json_writer(out) };
+	struct answering answering = { .client = client, .json = json_writer(out) };
 	int64_t limit = server_request_number(request, "limit");
 	int64_t from = server_request_number(request, "from_ns");
+	int64_t below = server_request_number(request, "below");
 	const struct job_query query = {
 		.span = { from > 0 ? (uint64_t)from : 0, UINT64_MAX },
+		.name = server_request_text(request, "name"),
+		.has_uid = server_request_number(request, "own") != 0,
+		.uid = client->uid,
 		.running_only = server_request_number(request, "running") != 0,
+		.below_id = below > 0 ? (uint64_t)below : 0,
 		.limit = limit > 0 && limit <= JOB_LIST_MOST ? (size_t)limit : JOB_LIST_MOST,
 	};
 	struct job_scene scene;
@@ -262,6 +305,8 @@ int job_marks_list(void *context, const struct server_client *client,
 	json_begin_array(&answering.json);
 	status = job_list(recorder->history, &scene, &query, write_job, &answering, error);
 	json_end_array(&answering.json);
+	if (status == 0)
+		status = write_hotspots(&answering, recorder->history, error);
 	json_end_object(&answering.json);
 	return status;
 }

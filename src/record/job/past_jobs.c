@@ -2,8 +2,6 @@
 #include "record/job/past_jobs.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,39 +84,25 @@ int past_jobs_read(struct history *history, const struct job_query *query, struc
 	return status == -ENOMEM ? error_set(error, status, "out of memory") : status;
 }
 
-struct asking {
-	struct past_jobs *past;
-	const struct job_query *query;
-};
-
-static int take_answered(void *context, const struct job_row *row)
+static int take_row(void *context, const struct job_row *row)
 {
-	const struct asking *asking = context;
-	const char *name = asking->query->name;
+	struct hotspot_walk *walk = context;
 
-	if ((geteuid() != 0 && row->job->uid != geteuid()) || row->job->outcome == JOB_RUNNING ||
-	    (name && strcmp(row->job->name, name) != 0))
-		return 0;
-	return take_job(asking->past, row->job);
+	return take_job(walk->past, row->job);
 }
 
 int past_jobs_ask(const char *socket, const struct job_query *query, struct past_jobs *past,
 		  struct error *error)
 {
-	CLEANUP(free_pointer) char *answer = NULL;
-	struct asking asking = { past, query };
-	char parameters[64];
+	struct hotspot_walk walk = { past, past->jobs.count };
+	const struct job_list_sinks sinks = { take_row, take_hotspot, &walk };
+	struct job_query own = *query;
 	int status;
 
+	own.has_uid = geteuid() != 0;
 	if (!past->texts)
 		past->texts = dictionary_new();
-	if (!past->texts)
-		return error_set(error, -ENOMEM, "out of memory");
-	snprintf(parameters, sizeof(parameters), "{\"from_ns\":%" PRIu64 "}",
-		 query->span.from_unix_ns);
-	status = job_place_ask_root(socket, "jobs", parameters, &answer, error);
-	if (status < 0)
-		return status;
-	past->lacks_calls = true;
-	return job_list_read(answer, strlen(answer), take_answered, &asking, error);
+	status = past->texts ? job_list_ask(job_place_ask_root, socket, &own, &sinks, error) :
+			       -ENOMEM;
+	return status == -ENOMEM ? error_set(error, status, "out of memory") : status;
 }

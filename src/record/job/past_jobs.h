@@ -17,16 +17,14 @@ struct past_jobs {
 	ARRAY_OF(struct outcome_job) jobs; /* the newest first */
 	ARRAY_OF(uint64_t) ids;
 	struct dictionary *texts;
-	bool lacks_calls; /* whoever was asked does not tell the system calls of jobs */
 };
 
 /* Adds what the query finds, which is older than what is there.  0, or a negative errno with a sentence. */
 int past_jobs_read(struct history *history, const struct job_query *query, struct past_jobs *past,
 		   struct error *error);
 /*
- * Adds those of the caller, of root those of all, that root's recorder has, if it takes the caller's marks, or the recorder at a
- * socket (NULL: none was named).  They lack what their system
- * calls were.  0, -ENOENT without a sentence when there is none, or another negative errno with one.
+ * The same of a recorder: of the one at the socket, or with NULL of root's if that takes the caller's marks.
+ * Plain users get their own jobs, root gets all.  -ENOENT without a sentence: there is no such recorder.
  */
 int past_jobs_ask(const char *socket, const struct job_query *query, struct past_jobs *past,
 		  struct error *error);

@@ -142,11 +142,13 @@ static void answer(struct connection *connection, const struct server_method *me
 	CLEANUP(free_pointer) char *reply = NULL;
 	struct error error = { 0 };
 	size_t length = 0;
-	FILE *out = memory_stream_open(&reply, &length);
+	size_t most = connection->client.sees_all ? SERVER_ANSWER_BYTES : SERVER_WAITING_BYTES;
+	FILE *out = memory_stream_open_limited(&reply, &length, most);
 	int status = out ? print_reply(connection, method, request, out, &error) : -ENOMEM;
 
 	if (out && fclose(out) != 0)
-		status = -ENOMEM;
+		status = error_set(&error, -ENOMEM,
+				   "the answer is longer than %zu bytes, or memory ran out", most);
 	if (status == 0 && !connection->client.sees_all &&
 	    waiting_bytes(connection->server) + length > SERVER_WAITING_BYTES)
 		status = error_set(&error, -ENOBUFS, "the answer is too long for now: %zu bytes",

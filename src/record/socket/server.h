@@ -39,6 +39,8 @@ struct server_request;
 #define SERVER_PATIENCE_NS (UINT64_C(10) * 1000000000)
 /* What may wait for all clients together; then other users get no answer. */
 #define SERVER_WAITING_BYTES ((size_t)16 * 1024 * 1024)
+/* An answer to root, or to the user who records, is at most so long. */
+#define SERVER_ANSWER_BYTES ((size_t)48 * 1024 * 1024)
 
 struct server_client {
 	uid_t uid;

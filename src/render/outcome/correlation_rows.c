@@ -103,8 +103,6 @@ void correlation_json(struct json *json, const struct correlation *correlation, 
 	for (unsigned i = 0; i < FACTOR_COUNT; i++)
 		json_member_u64(json, factors[i].name, correlation->lacking[i]);
 	json_end_object(json);
-	if (correlation->no_syscalls)
-		json_member_string(json, "syscalls_absent", correlation->no_syscalls);
 	json_member_u64(json, "tests", correlation->tests);
 	json_member_bool(json, "can_find", correlation->can_find);
 	if (!correlation->can_find) {

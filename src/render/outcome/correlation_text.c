@@ -175,12 +175,8 @@ static void print_left_out(FILE *out, const struct correlation *correlation)
 	append_count(&text, correlation->running, "that run", "");
 	append_count(&text, correlation->unknown, "of unknown outcome", "");
 	for (unsigned i = 0; i < FACTOR_COUNT; i++)
-		if (i != FACTOR_SYSCALL || !correlation->no_syscalls)
-			append_count(&text, correlation->lacking[i], "with unknown ",
-				     factors[i].title);
+		append_count(&text, correlation->lacking[i], "with unknown ", factors[i].title);
 	fprintf(out, "%s%s", text_string(&text), text.length ? "\n" : "");
-	if (correlation->no_syscalls)
-		fprintf(out, "no groups by system call: %s\n", correlation->no_syscalls);
 }
 
 int correlation_text(FILE *out, const struct terminal *terminal,

@@ -115,7 +115,7 @@ static void write_text(struct json *json, const char *key, const char *text)
 		json_member_string(json, key, text);
 }
 
-void job_json(struct json *json, const struct job_row *row, bool shows_command)
+void job_json(struct json *json, const struct job_row *row, bool shows_texts)
 {
 	const struct job *job = row->job;
 
@@ -137,12 +137,12 @@ void job_json(struct json *json, const struct job_row *row, bool shows_command)
 		json_member_i64(json, "pid", job->root.pid);
 		json_member_u64(json, "start_time_ns", job->root.start_ns);
 	}
-	write_text(json, "cgroup", job->cgroup);
-	write_text(json, "cmd", shows_command ? job->cmd : NULL);
-	write_text(json, "watched", shows_command ? job->watched : NULL);
+	write_text(json, "cgroup", shows_texts ? job->cgroup : NULL);
+	write_text(json, "cmd", shows_texts ? job->cmd : NULL);
+	write_text(json, "watched", shows_texts ? job->watched : NULL);
 	job_figures_json(json, &job->figures, job->memory);
 	write_text(json, "absent", job->absent);
-	write_text(json, "details", job->details);
+	write_text(json, "details", shows_texts ? job->details : NULL);
 	json_end_object(json);
 }
 

@@ -73,12 +73,36 @@ static void closing_fails_wherever_memory_ran_out(void **state)
 	memory.refused = 0;
 }
 
+static void more_than_the_limit_is_refused(void **state)
+{
+	static const struct {
+		size_t most;
+		int end;
+	} cases[] = { { 11, EOF }, { 12, 0 }, { 13, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *bytes;
+		size_t length;
+		FILE *out = memory_stream_open_limited(&bytes, &length, cases[i].most);
+
+		for (int k = 0; k < 3; k++) {
+			fputs("four", out);
+			(void)fflush(out);
+		}
+		assert_int_equal(fclose(out), cases[i].end);
+		assert_int_equal(length, cases[i].end ? 0 : 12);
+		free(bytes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_printed_is_there_when_the_stream_is_closed),
 		cmocka_unit_test(nothing_printed_is_an_empty_text),
 		cmocka_unit_test(closing_fails_wherever_memory_ran_out),
+		cmocka_unit_test(more_than_the_limit_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

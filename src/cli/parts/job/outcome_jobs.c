@@ -36,7 +36,6 @@ int outcome_jobs_read(const struct store_args *store, const char *socket, uint64
 	status = store_args_open(store, &history, error);
 	if (status < 0)
 		return status;
-	ret->lacks_calls = false;
 	query->span = store_args_span(store, history, age_ns);
 	return past_jobs_read(history, query, ret, error);
 }
