@@ -40,6 +40,12 @@
 #define FAILING_SURE 0.65
 /* Threads that do not get a lock at all may have nothing to do: some park idle workers like that. */
 #define KEPT_OUT_SURE 0.65
+/*
+ * Where others had the CPU for this share of the time, whoever computes is not far from being starved, and
+ * threads that share a lock meet less often.
+ */
+#define SHARED_MUCH 0.35
+#define SHARED_SURE 0.65
 /* Lost threads are mentioned when they are at least this part of all threads. */
 #define LOST_PART 0.01
 
@@ -230,10 +236,14 @@ static double score(const struct ranking *ranking, const struct verdict_facts *f
 }
 
 /* The most that the score of a cause can be, where what was measured fits another cause as well. */
-static double sure_of(enum run_cause cause, const struct verdict_facts *facts)
+static double sure_of(const struct verdict_rule *rule, const struct verdict_facts *facts)
 {
+	enum run_cause cause = rule->cause;
+
 	if (cause == CAUSE_NONE)
 		return NONE_SCORE;
+	if (rule->kind == PATH_CPU && facts->shared >= SHARED_MUCH * facts->whole)
+		return SHARED_SURE;
 	if (cause == CAUSE_POLL && verdict_is_woken(facts))
 		return WOKEN_SURE;
 	if (cause == CAUSE_SPINNING && fails_in_vain(&facts->sums))
@@ -258,7 +268,7 @@ static void name_cause(struct verdict *verdict, const struct verdict_facts *fact
 	verdict->cause = rule->cause;
 	verdict->class =
 		is_mixed(ranking, CAUSE_COUNT - 1) ? CLASS_MIXED : causes[rule->cause].class;
-	verdict->score = lesser(score(ranking, facts), sure_of(rule->cause, facts));
+	verdict->score = lesser(score(ranking, facts), sure_of(rule, facts));
 	verdict->confidence = verdict_confidence(verdict->score);
 	add_evidence(verdict, facts, rule->evidence);
 	add_who(verdict, facts, rule);

@@ -66,6 +66,21 @@ static void queue_behind_others_starves_from_half_of_the_time_on(void **state)
 	}
 }
 
+/* A program that waits for others nearly as long as it computes may be limited by either. */
+static void a_cause_beside_much_waiting_for_others_is_less_sure(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .on_cpu = 650 + less, .run_queue = 350 - less);
+		PART(650 + less, .kind = PATH_CPU);
+		PART(350 - less, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(350 - less),
+		     .peer = "hog");
+		assert_int_equal(judge(run).score > 0.65, less);
+	}
+}
+
 /* Whoever seemed to have the CPU: the hypervisor had it for its part of the time that it was wanted. */
 static void stolen_time_is_part_of_the_queue(void **state)
 {
@@ -443,6 +458,7 @@ static void a_path_of_a_bad_file_ends_in_a_verdict(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cause_beside_much_waiting_for_others_is_less_sure),
 		cmocka_unit_test(a_path_decides_whatever_other_threads_did),
 		cmocka_unit_test(a_path_counts_as_long_as_nearly_all_of_it_was_seen),
 		cmocka_unit_test(who_sleeps_and_its_command_are_named),
