@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Blind programs that taskscope attaches to."""
-from blind_parts import CROSSED, GIL, HOGS, MUTE, ONE_LOCK, THINKS, UNEQUAL, c, file, team
+"""Programs that taskscope attaches to, of the corpus in cases_once_blind_fourth_run.py."""
+from once_blind_fourth_parts import CROSSED, GIL, HOGS, MUTE, ONE_LOCK, THINKS, UNEQUAL, c, file, team
 from case import HOLDER, REDIS_SERVER, Case, sh
 
 

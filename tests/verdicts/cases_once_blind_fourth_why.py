@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Blind programs of which taskscope is asked why they do not move."""
-from blind_parts import CROSSED, HOGS, MUTE, c, file
+"""Programs that `why` is asked about, of the corpus in cases_once_blind_fourth_run.py."""
+from once_blind_fourth_parts import CROSSED, HOGS, MUTE, c, file
 from case import HOLDER, Case, sh
 
 
@@ -178,7 +178,7 @@ asyncio.run(main())" """),
           "poll none sleep", "It waits for lines that nobody writes.", prepare=": > quiet.log"),
     asked("waits_for_signal", sh("""exec perl -MPOSIX -e '
 open my $b, ">", $ARGV[0]; close $b; POSIX::pause() while 1' $BEGUN"""),
-          "none sleep", "It waits for a signal that nobody sends."),
+          "none sleep poll", "It waits for a signal that nobody sends."),
     asked("yields_for_ever", sh("exec ./yields"),
           "spinning kernel_cpu cpu", "It asks in a loop for a flag that nobody sets, and yields in between.",
           needs="gcc", prepare=c("yields", r"""

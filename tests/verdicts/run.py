@@ -53,12 +53,17 @@ def corpus(text):
     import blind
     import cases_made
     import cases_once_blind
+    import cases_once_blind_fourth_attach
+    import cases_once_blind_fourth_run
+    import cases_once_blind_fourth_why
     import cases_once_blind_second
     import cases_once_blind_third
     import cases_programs
     import cases_watched
     cases = [(case, False) for module in (cases_made, cases_programs, cases_watched, cases_once_blind,
-                                          cases_once_blind_second, cases_once_blind_third)
+                                          cases_once_blind_second, cases_once_blind_third,
+                                          cases_once_blind_fourth_run, cases_once_blind_fourth_attach,
+                                          cases_once_blind_fourth_why)
              for case in module.CASES] + [(case, True) for case in blind.CASES]
     names = [case.name for case, _ in cases]
     if len(set(names)) != len(names):
