@@ -77,6 +77,19 @@ static void rows_are_in_order_and_within_their_bounds(void **state)
 	assert_false(code_rules_answer_is_valid(&answer, 100));
 }
 
+static void an_answer_may_be_full(void **state)
+{
+	(void)state;
+	memset(&answer, 0, sizeof(answer));
+	answer.size = answer.row_count = CODE_ROWS_MAX;
+	answer.rules_count = CODE_RULES_MAX;
+	for (uint32_t i = 0; i < CODE_RULES_MAX; i++)
+		answer.rules[i] = some_rules((int32_t)i);
+	for (uint32_t i = 0; i < CODE_ROWS_MAX; i++)
+		answer.rows[i] = (struct code_row){ i, i % CODE_RULES_MAX };
+	assert_true(code_rules_answer_is_valid(&answer, 0));
+}
+
 static void rules_name_kinds_and_registers_that_exist(void **state)
 {
 	(void)state;
@@ -226,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_is_about_the_address),
 		cmocka_unit_test(rows_are_in_order_and_within_their_bounds),
+		cmocka_unit_test(an_answer_may_be_full),
 		cmocka_unit_test(rules_name_kinds_and_registers_that_exist),
 		cmocka_unit_test(the_last_answer_about_an_address_is_kept),
 		cmocka_unit_test(memory_is_bounded),
