@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <taskscope.h>
 
 #include "lib/scope/area.h"
+#include "lib/scope/ticks.h"
 
 enum { HANG_SECONDS = 180 };
 
@@ -78,6 +80,25 @@ static int scene_no_memory(void)
 {
 	limit(RLIMIT_AS, 4096);
 	return scene_start();
+}
+
+/* The program itself has taken all that there are. */
+static int scene_no_keys(void)
+{
+	pthread_key_t key;
+
+	while (pthread_key_create(&key, NULL) == 0)
+		;
+	return scene_start();
+}
+
+static int scene_forbidden_ticks(void)
+{
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+	ticks_choose();
+	prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
+	puts(ticks_clock == SCOPE_CLOCK_TSC ? "a fault" : "another clock");
+	return 0;
 }
 
 /* No thread of ours starts in this program: there is none to be had. */
@@ -288,7 +309,9 @@ static const struct {
 	{ "few-descriptors", scene_few_descriptors },
 	{ "small-files", scene_small_files },
 	{ "no-memory", scene_no_memory },
+	{ "no-keys", scene_no_keys },
 	{ "no-threads", scene_no_threads },
+	{ "forbidden-ticks", scene_forbidden_ticks },
 	{ "log", scene_log },
 	{ "log-stops", scene_log_stops },
 	{ "log-forks", scene_log_forks },

@@ -89,6 +89,12 @@ class Lacking(unittest.TestCase):
     def test_without_memory_nothing_is_recorded(self):
         self.expect("no-memory", "ENOMEM: not recorded, not shared")
 
+    def test_without_a_key_for_threads_nothing_is_recorded(self):
+        self.expect("no-keys", "EAGAIN: not recorded, not shared")
+
+    def test_where_the_counter_of_ticks_is_forbidden_it_is_not_read(self):
+        self.expect("forbidden-ticks", "another clock")
+
     def test_without_a_thread_there_is_one_warning(self):
         result = self.expect("no-threads", "started: recorded, shared")
         self.assertEqual(len(warnings(result)), 1, result.stderr)

@@ -302,12 +302,12 @@ int heartbeat_start(const struct control *options, struct warnings *warnings)
 
 	if (!run)
 		return -ENOMEM;
+	STORE(is_dump_wanted, false); /* of a run before this one, or of the parent's */
 	error = run_start(run, warnings);
 	if (error) {
 		run_free(run);
 		return error;
 	}
-	STORE(is_dump_wanted, false);
 	STORE(current, run);
 	dump_signal_choose(options->dumps_on_signal);
 	return 0;
@@ -361,7 +361,6 @@ void heartbeat_forget(void)
 
 	STORE(current, NULL);
 	sem_init(&wake, 0, 0);
-	is_dump_wanted = false;
 	if (run)
 		run_free(run);
 }

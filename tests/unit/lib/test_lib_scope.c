@@ -216,8 +216,12 @@ static void labels_without_room_are_counted_once_a_call_site(void **state)
 	for (size_t i = 0; i < room + 10; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "label %zu", i);
 		sites[i].label = texts[i];
-		taskscope_leave(taskscope_enter_site(&sites[i]));
-		taskscope_leave(taskscope_enter_site(&sites[i]));
+		for (int time = 0; time < 2; time++) {
+			struct taskscope_scope scope = taskscope_enter_site(&sites[i]);
+
+			assert_int_equal(own_block()->frames[0].label == 0, i >= room);
+			taskscope_leave(scope);
+		}
 	}
 	assert_int_equal(area.header->label_count, SCOPE_LABELS);
 	assert_int_equal(area.header->lost_labels, 10);

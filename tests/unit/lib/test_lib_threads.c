@@ -142,6 +142,7 @@ static void use_scopes_at_the_end(void *value)
 	struct taskscope_scope scope = taskscope_enter("destructor");
 
 	assert_int_not_equal(scope.handle, 0);
+	assert_int_equal(own_depth(), 1); /* in a block that is the thread's own again */
 	taskscope_leave(scope);
 	if (--other_rounds > 0)
 		pthread_setspecific(other_key, value);
