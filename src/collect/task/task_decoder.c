@@ -221,19 +221,6 @@ struct rows {
 	uint32_t process;
 };
 
-static int set_value(struct task_decoder *decoder, enum metric_id id, const struct rows *rows,
-		     uint64_t raw)
-{
-	struct snapshot *snapshot = decoder->snapshot;
-
-	if (!snapshot->columns[id].values && snapshot_need_column(snapshot, id) < 0)
-		return -ENOMEM;
-	snapshot_set(snapshot, id,
-		     metrics[id].scope == METRIC_OF_THREAD ? rows->task : rows->process,
-		     metric_from_raw(raw, members[id].raw, &decoder->scale));
-	return 0;
-}
-
 /*
  * Lists the metrics of each section once, so that decoding a record does not go through all
  * metrics.
@@ -243,10 +230,22 @@ static void list_metrics(struct task_decoder *decoder)
 	uint16_t count = 0;
 
 	for (int section = 0; section < PART_COUNT; section++) {
-		for (int id = 0; id < METRIC_STORED; id++)
-			if (members[id].is_there && members[id].section == section &&
-			    is_wanted(decoder, id) && !(decoder->withheld >> metrics[id].gate & 1))
-				decoder->ids[count++] = (uint16_t)id;
+		for (int id = 0; id < METRIC_STORED; id++) {
+			const struct member *member = &members[id];
+
+			if (!member->is_there || member->section != section ||
+			    !is_wanted(decoder, id) || decoder->withheld >> metrics[id].gate & 1)
+				continue;
+			decoder->metrics[count++] = (struct decoded_metric){
+				.id = (uint16_t)id,
+				.word = member->offset / sizeof(uint64_t),
+				.bit = member->bit,
+				.raw = member->raw,
+				.is_of_process = metrics[id].scope != METRIC_OF_THREAD,
+				.is_doubtful = section == TASK_SECTION_STATS ||
+					       metrics[id].section == SECTION_DELAYS,
+			};
+		}
 		decoder->ends[section] = count;
 	}
 }
@@ -254,17 +253,24 @@ static void list_metrics(struct task_decoder *decoder)
 static int set_section(struct task_decoder *decoder, const uint64_t *section, size_t begin,
 		       size_t end, const struct rows *rows, uint64_t life_ns)
 {
+	struct snapshot *snapshot = decoder->snapshot;
+
 	for (size_t i = begin; i < end; i++) {
-		enum metric_id id = decoder->ids[i];
-		const struct member *member = &members[id];
+		const struct decoded_metric *metric = &decoder->metrics[i];
 		uint64_t value;
 
-		if (!(section[0] >> member->bit & 1))
+		if (!(section[0] >> metric->bit & 1))
 			continue;
-		value = section[member->offset / sizeof(uint64_t)];
-		if (is_possible(&decoder->snapshot->tally, id, value, life_ns) &&
-		    set_value(decoder, id, rows, value) < 0)
+		value = section[metric->word];
+		if (metric->is_doubtful &&
+		    !is_possible(&snapshot->tally, metric->id, value, life_ns))
+			continue;
+		if (!snapshot->columns[metric->id].values &&
+		    snapshot_need_column(snapshot, metric->id) < 0)
 			return -ENOMEM;
+		snapshot_set(snapshot, metric->id,
+			     metric->is_of_process ? rows->process : rows->task,
+			     metric_from_raw(value, metric->raw, &decoder->scale));
 	}
 	return 0;
 }

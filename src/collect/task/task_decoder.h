@@ -8,6 +8,7 @@
 #ifndef COLLECT_TASK_DECODER_H
 #define COLLECT_TASK_DECODER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,16 @@ struct task_record;
 
 #define DECODER_SECTIONS 8
 
+/* A metric that is decoded: all that is needed for each record, in few bytes. */
+struct decoded_metric {
+	uint16_t id;
+	uint16_t word; /* of the section, which begins with the bits of what is present */
+	uint8_t bit;
+	uint8_t raw;
+	bool is_of_process;
+	bool is_doubtful; /* records may have values that are impossible */
+};
+
 /* Set the first members; the rest, all zeros, is the decoder's own.  Owns nothing. */
 struct task_decoder {
 	struct snapshot *snapshot;
@@ -29,8 +40,8 @@ struct task_decoder {
 	uint32_t withheld;  /* a bit for each gate whose metrics records have, though not counted */
 	const bool *wanted; /* metrics of threads; NULL: all */
 
-	uint64_t present[DECODER_SECTIONS]; /* members that some record had, by section */
-	uint16_t ids[METRIC_STORED];	    /* metrics to decode, section by section */
+	uint64_t present[DECODER_SECTIONS];	      /* members that some record had, by section */
+	struct decoded_metric metrics[METRIC_STORED]; /* section by section */
 	uint16_t ends[DECODER_SECTIONS]; /* where those of a section end; all 0 before the first */
 };
 

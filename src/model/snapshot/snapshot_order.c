@@ -25,21 +25,31 @@ static int row_order_init(struct row_order *order, size_t rows)
 	return order->rows ? 0 : -ENOMEM;
 }
 
-static void gather_values(const struct row_order *order, const struct column *from,
+/* Most metrics are known of all rows. */
+static bool states_are_equal(const struct column *column, size_t rows)
+{
+	return rows && memcmp(column->states, column->states + 1, rows - 1) == 0;
+}
+
+static void gather_values(const struct row_order *order, const struct column *from, size_t rows,
 			  struct column *to)
 {
 	for (size_t i = 0; i < order->count; i++)
 		to->values[i] = from->values[order->rows[i]];
-	for (size_t i = 0; i < order->count; i++)
-		to->states[i] = from->states[order->rows[i]];
+	if (states_are_equal(from, rows))
+		memset(to->states, from->states[0], order->count);
+	else
+		for (size_t i = 0; i < order->count; i++)
+			to->states[i] = from->states[order->rows[i]];
 }
 
 /* Gives each column the arrays that the column before it had. */
 static int move_cells(struct snapshot *snapshot, enum metric_scope scope,
 		      const struct row_order *order)
 {
-	size_t capacity =
-		scope == METRIC_OF_THREAD ? snapshot->task_capacity : snapshot->process_capacity;
+	bool is_task = scope == METRIC_OF_THREAD;
+	size_t rows = is_task ? snapshot->task_count : snapshot->process_count;
+	size_t capacity = is_task ? snapshot->task_capacity : snapshot->process_capacity;
 	CLEANUP(column_free) struct column spare = { 0 };
 
 	if (column_grow(&spare, 0, capacity + 1) < 0)
@@ -50,7 +60,7 @@ static int move_cells(struct snapshot *snapshot, enum metric_scope scope,
 
 		if (metrics[id].scope != scope || !column->values)
 			continue;
-		gather_values(order, column, &spare);
+		gather_values(order, column, rows, &spare);
 		memset(spare.states + order->count, 0, capacity - order->count);
 		column->values = spare.values;
 		column->states = spare.states;
