@@ -17,7 +17,6 @@
 
 #include "base/cleanup.h"
 #include "collect/collector.h"
-#include "collect/process/cmdline.h"
 #include "collect/process/executable.h"
 #include "host/proc/proc_file.h"
 #include "collect/proc/proc_parse.h"
@@ -57,7 +56,7 @@ static int lose_process(struct process_files *files, int status)
 		capture->snapshot->tally.processes_ended++;
 	for (size_t i = 0; i < ARRAY_SIZE(lost); i++) {
 		/* Without readers, the command lines failed as a whole, which was counted. */
-		bool is_counted = lost[i] == SOURCE_CMDLINE && !files->texts.cmdlines;
+		bool is_counted = lost[i] == SOURCE_CMDLINE && files->texts.lacks_readers;
 
 		if (!is_vanished(status) && source_wanted(capture, lost[i]) && !is_counted)
 			source_count(&capture->tallies[lost[i]], status);
@@ -222,8 +221,7 @@ static int read_process(struct process_files *files, uint32_t row)
 	memory = read_statm(files, dir, row);
 	read_fds(files, dir, row);
 	status = executable_read(files->capture, dir, row, memory);
-	if (files->texts.cmdlines)
-		cmdline_add(files->texts.cmdlines, row, TAKE_FD(dir));
+	process_texts_read_cmdline(&files->texts, row, TAKE_FD(dir));
 	return status;
 }
 

@@ -15,17 +15,35 @@
 
 void process_texts_begin(struct process_texts *texts, struct capture *capture)
 {
+	texts->capture = capture;
+}
+
+/* Later samples mostly have nothing to read: readers are started for the first command line. */
+static struct reader_pool *find_readers(struct process_texts *texts)
+{
+	struct capture *capture = texts->capture;
 	int status;
 
-	texts->capture = capture;
-	if (!source_wanted(capture, SOURCE_CMDLINE))
-		return;
+	if (texts->cmdlines || texts->lacks_readers || !source_wanted(capture, SOURCE_CMDLINE))
+		return texts->cmdlines;
 	status = cmdline_start(capture, &texts->cmdlines);
 	if (status == 0)
-		return;
+		return texts->cmdlines;
+	texts->lacks_readers = true;
 	source_count(&capture->tallies[SOURCE_CMDLINE], status);
 	if (status != -EMFILE && status != -ENFILE)
 		capture->tallies[SOURCE_CMDLINE].reason = "no thread could be started to read it";
+	return NULL;
+}
+
+void process_texts_read_cmdline(struct process_texts *texts, uint32_t row, int dir)
+{
+	struct reader_pool *readers = find_readers(texts);
+
+	if (readers)
+		cmdline_add(readers, row, dir);
+	else
+		close_fd(&dir);
 }
 
 /* Uses what an earlier sample read of the process, if it still runs the same program. */
@@ -44,7 +62,7 @@ static int recall_process(struct process_texts *texts, uint32_t row,
 		status = snapshot_intern(capture->snapshot, fact->exe, strlen(fact->exe),
 					 &process->exe);
 	}
-	if (status == 0 && texts->cmdlines) {
+	if (status == 0 && source_wanted(capture, SOURCE_CMDLINE)) {
 		source_count(&capture->tallies[SOURCE_CMDLINE], 0);
 		status = snapshot_intern(capture->snapshot, fact->cmdline, strlen(fact->cmdline),
 					 &process->cmdline);
@@ -57,6 +75,7 @@ int process_texts_add(struct process_texts *texts, uint32_t row,
 {
 	struct capture *capture = texts->capture;
 	const struct process_fact *fact;
+	struct reader_pool *readers;
 	uint32_t reader = row;
 	int status;
 
@@ -74,8 +93,9 @@ int process_texts_add(struct process_texts *texts, uint32_t row,
 		status = executable_find(capture, row, walked, &reader);
 	if (status == 0)
 		status = array_append(&texts->readers, reader);
-	if (status == 0 && texts->cmdlines)
-		cmdline_add_number(texts->cmdlines, capture, row);
+	readers = status == 0 ? find_readers(texts) : NULL;
+	if (readers)
+		cmdline_add_number(readers, capture, row);
 	return status;
 }
 

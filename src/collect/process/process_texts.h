@@ -7,6 +7,7 @@
 #ifndef COLLECT_PROCESS_TEXTS_H
 #define COLLECT_PROCESS_TEXTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/collection/array.h"
@@ -19,7 +20,8 @@ struct walked_process;
 struct process_texts {
 	struct capture *capture;
 	struct proc_buffer buffer;
-	struct reader_pool *cmdlines; /* NULL when not wanted */
+	struct reader_pool *cmdlines; /* NULL until one is read */
+	bool lacks_readers;	      /* they could not be started, which was counted */
 	ARRAY_OF(uint32_t) fresh;     /* rows of processes that were read by pid */
 	ARRAY_OF(uint32_t) readers;   /* for each of these: the row whose path it uses */
 };
@@ -29,6 +31,9 @@ void process_texts_begin(struct process_texts *texts, struct capture *capture);
 /* Adds a process.  0 or -ENOMEM. */
 int process_texts_add(struct process_texts *texts, uint32_t row,
 		      const struct walked_process *walked);
+
+/* Takes over the directory fd of a process, to read its command line from there if it is wanted. */
+void process_texts_read_cmdline(struct process_texts *texts, uint32_t row, int dir);
 
 /* Waits for command lines and checks what was read by pid.  Ends the texts, also on failure. */
 int process_texts_end(struct process_texts *texts);
