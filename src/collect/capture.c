@@ -248,6 +248,7 @@ void sampling_close(struct sampling *sampling)
 	task_iterator_close(sampling->iterator);
 	process_facts_clear(&sampling->facts);
 	host_figure_files_clear(&sampling->figures);
+	cgroup_sampling_clear(&sampling->cgroups);
 	jemalloc_close(sampling->jemalloc);
 	gpu_source_close(sampling->gpu);
 	activity_reader_clear(&sampling->activity);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "collect/activity/activity_reader.h"
 #include "collect/capture.h"
+#include "collect/cgroup/cgroup_files.h"
 #include "collect/gate.h"
 #include "collect/host/host_figures.h"
 #include "collect/process/process_facts.h"
@@ -91,6 +92,7 @@ struct sampling {
 	const bool *wanted;		/* metrics of threads; NULL: all */
 	struct process_facts facts;
 	struct host_figure_files figures;
+	struct cgroup_sampling cgroups;
 	struct activity_reader activity;
 	struct gpu_source *gpu;		  /* NULL until the first sample with GPUs */
 	struct jemalloc_source *jemalloc; /* NULL until the first sample with heap counters */

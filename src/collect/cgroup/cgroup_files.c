@@ -77,27 +77,43 @@ static void reader_clear(struct cgroup_reader *reader)
 	proc_buffer_clear(&reader->buffer);
 }
 
-static void reader_close(struct cgroup_reader *reader)
+void cgroup_sampling_clear(struct cgroup_sampling *sampling)
 {
-	reader_clear(reader);
-	hierarchies_close(&reader->trees);
+	if (sampling->is_open)
+		hierarchies_close(&sampling->trees);
+	kept_files_clear(&sampling->files);
+	*sampling = (struct cgroup_sampling){ 0 };
+}
+
+static int open_trees(const struct host *host, struct cgroup_sampling *sampling)
+{
+	int status = sampling->is_open ? 0 : hierarchies_open(host, &sampling->trees);
+
+	sampling->is_open = status == 0;
+	return status;
 }
 
 static int collect(struct capture *capture)
 {
-	CLEANUP(reader_close)
+	CLEANUP(cgroup_sampling_clear) struct cgroup_sampling own = { 0 };
+	struct cgroup_sampling *open = capture->sampling ? &capture->sampling->cgroups : &own;
+	CLEANUP(reader_clear)
 	struct cgroup_reader reader = {
 		.capture = capture,
 		.tally = &capture->tallies[SOURCE_CGROUP_FILES],
+		.kept = capture->host->live ? &open->files : NULL,
 	};
-	int status = hierarchies_open(capture->host, &reader.trees);
+	int status = open_trees(capture->host, open);
 
-	if (status == 0)
-		status = cgroup_rows_find(capture, &reader.trees, &reader.rows);
+	if (status < 0)
+		return status;
+	reader.trees = open->trees;
+	status = cgroup_rows_find(capture, &reader.trees, &reader.rows);
 	if (status == 0 && reader.rows.list.count)
 		status = read_rows(&reader, &capture->snapshot->sheets[SHEET_CGROUPS]);
 	if (status == 0)
 		complete_tally(&reader);
+	kept_files_sweep(&open->files);
 	return status;
 }
 

@@ -14,6 +14,7 @@
 
 #include "collect/kernel_parse.h"
 #include "host/hierarchy.h"
+#include "host/proc/kept_files.h"
 
 struct capture;
 struct host;
@@ -43,6 +44,15 @@ struct cgroup_file {
 };
 
 extern const struct cgroup_file cgroup_files[CGROUP_FILE_COUNT];
+
+/* What stays open from one sample to the next.  All zeros is valid. */
+struct cgroup_sampling {
+	bool is_open; /* the trees are; what is mounted later is not seen */
+	struct hierarchies trees;
+	struct kept_files files;
+};
+
+void cgroup_sampling_clear(struct cgroup_sampling *sampling);
 
 /* Fills the cgroups' sheet; the tasks must be sorted already.  0 or -ENOMEM. */
 int cgroup_files_collect(struct capture *capture);

@@ -2,11 +2,14 @@
 #include "collect/cgroup/cgroup_reader.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/file.h"
 #include "collect/cgroup/cgroup_v1.h"
 #include "collect/collector.h"
 
@@ -21,6 +24,9 @@ static const struct {
 };
 /* clang-format on */
 
+/* A directory that nobody has needed yet. */
+#define NOT_OPENED (-EINPROGRESS)
+
 /* Why a row lacks a file. */
 struct lack {
 	enum cgroup_absence absence;
@@ -30,6 +36,18 @@ struct lack {
 static bool has_tree(const struct cgroup_reader *reader, enum hierarchy_id id)
 {
 	return reader->trees.trees[id].fd >= 0;
+}
+
+/* The row's directory in a hierarchy: an fd or a negative errno. */
+static int find_directory(struct cgroup_reader *reader, enum hierarchy_id id)
+{
+	int *dir = &reader->directories[id];
+
+	if (*dir == NOT_OPENED)
+		*dir = reader->row->same >> id & 1 ?
+			       hierarchies_open_cgroup(&reader->trees, id, reader->row->path) :
+			       -ENOENT;
+	return *dir;
 }
 
 static int store_v1(struct cgroup_reader *reader, const struct kernel_value *value)
@@ -46,20 +64,21 @@ static int store_v1(struct cgroup_reader *reader, const struct kernel_value *val
 }
 
 /* Whether a directory is the root of its whole tree, and not just of our namespace. */
-static bool is_true_root(const struct cgroup_reader *reader, enum hierarchy_id id)
+static bool is_true_root(struct cgroup_reader *reader, enum hierarchy_id id)
 {
-	int dir = reader->directories[id];
+	int dir;
 
 	if (strcmp(reader->row->path, "/") != 0)
 		return false;
 	if (!reader->capture->host->live)
 		return true;
+	dir = find_directory(reader, id);
 	return id == HIERARCHY_V2 ? faccessat(dir, "cgroup.type", F_OK, 0) < 0 :
 				    faccessat(dir, "release_agent", F_OK, 0) == 0;
 }
 
 /* The kernel gives whole hosts numbers for "cpu full" that mean nothing. */
-static bool is_meaningless(const struct cgroup_reader *reader, const struct kernel_value *value)
+static bool is_meaningless(struct cgroup_reader *reader, const struct kernel_value *value)
 {
 	return reader->file == CGROUP_FILE_CPU_PRESSURE && strncmp(value->key, "full", 4) == 0 &&
 	       is_true_root(reader, HIERARCHY_V2);
@@ -95,7 +114,7 @@ static void count_parsed(struct cgroup_reader *reader, int bad)
 static bool is_alive(struct cgroup_reader *reader, enum hierarchy_id id)
 {
 	if (!(reader->alive >> id & 1) &&
-	    faccessat(reader->directories[id], "cgroup.procs", F_OK, 0) == 0)
+	    faccessat(find_directory(reader, id), "cgroup.procs", F_OK, 0) == 0)
 		reader->alive |= (uint8_t)(1u << id);
 	return reader->alive >> id & 1;
 }
@@ -123,12 +142,56 @@ static bool is_failure(int status)
 	return status != -ENODEV && status != -EOPNOTSUPP;
 }
 
+/* The reason why nothing of the row can be read in a hierarchy, if there is one. */
+static struct lack check_directory(struct cgroup_reader *reader, enum hierarchy_id id)
+{
+	int dir = find_directory(reader, id);
+
+	if (dir >= 0)
+		return (struct lack){ ABSENCE_NONE, NULL };
+	if (!is_vanished(dir))
+		return (struct lack){ ABSENCE_REFUSED, strerrordesc_np(-dir) };
+	return (struct lack){ reader->capture->host->live ? ABSENCE_GONE : ABSENCE_NOT_RECORDED,
+			      NULL };
+}
+
+/* Reads a file of the row into the buffer: the one that was kept, or a new one. */
+static ssize_t read_text(struct cgroup_reader *reader, enum hierarchy_id id, const char *name,
+			 struct lack *ret)
+{
+	char kept_name[PATH_MAX + NAME_MAX];
+	ssize_t length = -ENOENT;
+	int fd;
+
+	*ret = (struct lack){ ABSENCE_NONE, NULL };
+	snprintf(kept_name, sizeof(kept_name), "%d%s/%s", id, reader->row->path, name);
+	if (reader->kept)
+		length = kept_files_read(reader->kept, kept_name, &reader->buffer);
+	if (length != -ENOENT)
+		return length;
+	*ret = check_directory(reader, id);
+	if (ret->absence)
+		return -ENOENT;
+	fd = file_open_below(find_directory(reader, id), name, O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		return fd;
+	length = proc_read_fd(fd, &reader->buffer);
+	if (length >= 0 && reader->kept)
+		kept_files_add(reader->kept, kept_name, fd);
+	else
+		close(fd);
+	return length;
+}
+
 /* Reads one file of the row into the sheet. */
 static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const char *name,
 		     enum kernel_format format, bool on_root, struct lack *ret)
 {
-	ssize_t length = proc_read(reader->directories[id], name, &reader->buffer);
+	ssize_t length = read_text(reader, id, name, ret);
 	int bad;
+
+	if (ret->absence)
+		return 0;
 
 	if (length == -ENOMEM)
 		return -ENOMEM;
@@ -146,20 +209,13 @@ static int read_file(struct cgroup_reader *reader, enum hierarchy_id id, const c
 	return 0;
 }
 
-/* The reason why nothing of the row can be read in a hierarchy, if there is one. */
-static struct lack check_directory(const struct cgroup_reader *reader, enum hierarchy_id id)
+/* Whether the row's tasks are in the same cgroup in a hierarchy. */
+static struct lack check_place(const struct cgroup_reader *reader, enum hierarchy_id id)
 {
 	const char *name = id == HIERARCHY_V2 ? "v2" : reader->trees.trees[id].controller;
-	int dir = reader->directories[id];
 
-	if (!(reader->row->same >> id & 1))
-		return (struct lack){ ABSENCE_ELSEWHERE, name };
-	if (dir >= 0)
-		return (struct lack){ ABSENCE_NONE, NULL };
-	if (!is_vanished(dir))
-		return (struct lack){ ABSENCE_REFUSED, strerrordesc_np(-dir) };
-	return (struct lack){ reader->capture->host->live ? ABSENCE_GONE : ABSENCE_NOT_RECORDED,
-			      NULL };
+	return (struct lack){ reader->row->same >> id & 1 ? ABSENCE_NONE : ABSENCE_ELSEWHERE,
+			      name };
 }
 
 /* The reason why v2 does not have the file, if that is known without trying to read it. */
@@ -179,7 +235,7 @@ static struct lack check_v2(const struct cgroup_reader *reader)
 					      ABSENCE_NOT_ENABLED :
 					      ABSENCE_NO_CONTROLLER,
 				      name };
-	return check_directory(reader, HIERARCHY_V2);
+	return check_place(reader, HIERARCHY_V2);
 }
 
 static int read_v2(struct cgroup_reader *reader, struct lack *ret)
@@ -196,13 +252,16 @@ static int read_v2(struct cgroup_reader *reader, struct lack *ret)
 static int read_v1(struct cgroup_reader *reader, const struct cgroup_v1_file *v1, struct lack *ret)
 {
 	reader->v1 = v1;
-	*ret = check_directory(reader, v1->hierarchy);
+	*ret = check_place(reader, v1->hierarchy);
 	if (ret->absence)
 		return 0;
 	if (!v1->is_given)
 		return read_file(reader, v1->hierarchy, v1->name, v1->format, !v1->not_on_root,
 				 ret);
-	if (!cgroup_reader_has(reader, cgroup_files[v1->file].name))
+	if (cgroup_reader_has(reader, cgroup_files[v1->file].name))
+		return 0;
+	*ret = check_directory(reader, v1->hierarchy);
+	if (!ret->absence)
 		*ret = (struct lack){ ABSENCE_KERNEL, v1->name };
 	return 0;
 }
@@ -262,30 +321,21 @@ static void read_controllers(struct cgroup_reader *reader)
 {
 	const struct cgroup_row *above = &reader->rows.list.data[reader->row->parent];
 	struct cgroup_row *row = reader->row;
+	struct lack lack;
 	char *rest, *word;
 
 	if (above != row && above->has_controllers && !above->controllers) {
 		row->has_controllers = true;
 		return;
 	}
-	if (reader->directories[HIERARCHY_V2] < 0 ||
-	    proc_read(reader->directories[HIERARCHY_V2], "cgroup.controllers", &reader->buffer) < 0)
+	if (!(row->same >> HIERARCHY_V2 & 1) ||
+	    read_text(reader, HIERARCHY_V2, "cgroup.controllers", &lack) < 0)
 		return;
 	row->has_controllers = true;
 	rest = reader->buffer.data;
 	while ((word = strsep(&rest, " \n")))
 		row->controllers |= controller_bit(word);
 	reader->host_controllers |= row->controllers;
-}
-
-static void open_directories(struct cgroup_reader *reader)
-{
-	for (int id = 0; id < HIERARCHY_COUNT; id++) {
-		reader->directories[id] = -ENOENT;
-		if (reader->row->same >> id & 1)
-			reader->directories[id] =
-				hierarchies_open_cgroup(&reader->trees, id, reader->row->path);
-	}
 }
 
 static void close_directories(struct cgroup_reader *reader)
@@ -319,7 +369,8 @@ int cgroup_reader_read_row(struct cgroup_reader *reader, struct cgroup_row *row,
 	}
 	reader->sink.take = take_value;
 	reader->alive = 0;
-	open_directories(reader);
+	for (int id = 0; id < HIERARCHY_COUNT; id++)
+		reader->directories[id] = NOT_OPENED;
 	read_controllers(reader);
 	for (int file = 0; status == 0 && file < CGROUP_FILE_COUNT; file++) {
 		reader->file = file;

@@ -28,7 +28,8 @@ struct cgroup_reader {
 	struct kernel_sink sink; /* must be first: it is cast back to the reader */
 	struct capture *capture;
 	struct source_tally *tally;
-	struct hierarchies trees;
+	struct hierarchies trees; /* not its own */
+	struct kept_files *kept;  /* NULL: files are closed after reading */
 	struct cgroup_rows rows;
 	struct sheet *sheet;
 	ARRAY_OF(struct cgroup_origin) origins; /* by column */
@@ -37,7 +38,7 @@ struct cgroup_reader {
 	uint8_t host_controllers; /* enabled for any cgroup of v2 */
 	struct cgroup_row *row;
 	uint32_t sheet_row;
-	int directories[HIERARCHY_COUNT]; /* of the row: fds, or negative errnos */
+	int directories[HIERARCHY_COUNT]; /* of the row: fds, negative errnos, or not opened yet */
 	uint8_t alive;			  /* a bit for each that was seen to exist still */
 	enum cgroup_file_id file;
 	const struct cgroup_v1_file *v1; /* NULL: a v2 file is read */

@@ -29,11 +29,15 @@ void proc_buffer_clear(struct proc_buffer *buffer)
 ssize_t proc_read(int dir, const char *name, struct proc_buffer *buffer)
 {
 	CLEANUP(close_fd) int fd = file_open_below(dir, name, O_RDONLY | O_NONBLOCK);
+
+	return fd < 0 ? fd : proc_read_fd(fd, buffer);
+}
+
+ssize_t proc_read_fd(int fd, struct proc_buffer *buffer)
+{
 	size_t length = 0;
 	ssize_t got;
 
-	if (fd < 0)
-		return fd;
 	for (;;) {
 		size_t room = buffer->capacity ? buffer->capacity - length - 1 : 0;
 

@@ -30,6 +30,7 @@ void proc_buffer_clear(struct proc_buffer *buffer);
  * file of 1 MiB or more.
  */
 ssize_t proc_read(int dir, const char *name, struct proc_buffer *buffer);
+ssize_t proc_read_fd(int fd, struct proc_buffer *buffer); /* the same, of an open file */
 
 /*
  * Reads a file in one piece, which procfs allows, and ends it with a NUL.  What does not fit is
