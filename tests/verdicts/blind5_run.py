@@ -103,8 +103,8 @@ word=$(echo "$line" | cut -d' ' -f3); [ -n "$word" ]; done"""),
                                   "> sizes"),
         "fork_storm", "A program is started for each of 700 files.", busy="run_queue"),
     ran("make_many_tiny_rules", sh("exec make -s"),
-        "fork_storm", "600 rules each start a program that does nothing.", busy="run_queue", needs="make",
-        prepare=r"""{ printf 'all:'; seq -f ' t%g' 600 | tr -d '\n'; printf '\n%%:\n\t@/bin/true\n'
+        "fork_storm", "900 rules each start a program that does nothing.", busy="run_queue", needs="make",
+        prepare=r"""{ printf 'all:'; seq -f ' t%g' 900 | tr -d '\n'; printf '\n%%:\n\t@/bin/true\n'
 } > Makefile"""),
     ran("php_shells_out", sh("exec php -r 'for ($i = 0; $i < 400; $i++) $s = shell_exec(\"id -u\");'"),
         "fork_storm", "For each of 400 questions it starts a shell and id.", busy="run_queue", needs="php"),
@@ -303,8 +303,8 @@ while (Date.now() < end) {
         "tiny_io kernel_cpu", "dash reads a byte at a time, so as not to take what is the next command's.",
         prepare="head -c 2500000 $DATA/small > part", needs="dash"),
     ran("socat_bytes", sh("exec socat -u -b 1 OPEN:part CREATE:copy"),
-        "tiny_io kernel_cpu", "A read, a write and a question for each byte.", needs="socat",
-        prepare="head -c 300000 $DATA/small > part"),
+        "tiny_io kernel_cpu", "A read, a write and some questions for each byte.", needs="socat",
+        prepare="head -c 220000 $DATA/small > part"),
     ran("find_over_and_over", sh("exec find $(yes $DATA/tree | head -n 180) -size +100k"),
         "kernel_cpu", "Names and inodes that are in memory are looked up by the kernel, file by file.",
         named="find"),
@@ -344,7 +344,8 @@ signal.sigwait([signal.SIGUSR1])" """),
         "stopped", "It stops itself, and somebody lets it go on 1.5 s later.",
         beside="until [ -s pid ]; do sleep 0.05; done; sleep 1.5; while kill -CONT $(cat pid); do "
                "sleep 0.2; done; exec sleep 60"),
-    ran("under_strace", sh("exec strace -f -o /dev/null perl -e 'for (1 .. 40000) { -e \"/none\" }'"),
+    ran("under_strace", sh("""exec strace -f -o /dev/null perl -MTime::HiRes=time -e '
+my $end = time + $ENV{MS} / 1000; while (time < $end) { -e "/none" }'"""),
         "traced", "strace stops it twice at each call.", busy="run_queue", named="strace", needs="strace"),
     ran("perl_asks_for_child", sh("""exec perl -MPOSIX=:sys_wait_h -MTime::HiRes=usleep -e '
 if (!fork) { usleep(1000 * $ENV{MS}); exit } 1 until waitpid(-1, WNOHANG)'"""),
