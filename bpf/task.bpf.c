@@ -42,6 +42,7 @@ static struct name_fields name_fields;
 static __u64 open_fds[TASK_FDS_MAX / 64];
 static __u64 memory[512]; /* a copy of the mm_struct that is being read */
 static struct mm_struct *memory_original;
+static __u64 shared[512]; /* a copy of the signal_struct that is being read */
 static const struct css_set *latest_set;
 static __u64 latest_cgroup_id;
 
@@ -180,6 +181,18 @@ static __always_inline void memory_copy(struct task_struct *task)
 	barrier();
 }
 
+/* Likewise, of what all threads of a process share; and the verifier need not search its type. */
+#define SHARED ((const struct signal_struct *)shared)
+
+static __always_inline void shared_copy(struct task_struct *task)
+{
+	__u32 size = bpf_core_type_size(struct signal_struct);
+
+	bpf_probe_read_kernel(shared, size < sizeof(shared) ? size : sizeof(shared),
+			      BPF_CORE_READ(task, signal));
+	barrier();
+}
+
 /* A macro, since only a constant index is relocated. */
 #define MEMORY_COUNTER(index, sum)                                                                 \
 	((sum)->pages += MEMORY->rss_stat[index].count,                                            \
@@ -228,14 +241,15 @@ static __always_inline void group_fill(struct task_struct *task)
 				BIT(GROUP, exe_mount) | BIT(GROUP, exe_dentry);
 	__u64 present = BIT(GROUP, ppid) | BIT(GROUP, pgid) | BIT(GROUP, session);
 	struct group_fields *fields = &group_fields;
-	struct signal_struct *signal = task->signal;
+	const struct signal_struct *signal = SHARED;
 	const struct cred *cred = BPF_CORE_READ(task, real_cred);
 	const struct mm_struct *mm = MEMORY, *original;
 
 	memory_copy(task);
+	shared_copy(task);
 	fields->ppid = parent_number(task);
-	fields->pgid = pid_number(BPF_CORE_READ(signal, pids[PIDTYPE_PGID]));
-	fields->session = pid_number(BPF_CORE_READ(signal, pids[PIDTYPE_SID]));
+	fields->pgid = pid_number(signal->pids[PIDTYPE_PGID]);
+	fields->session = pid_number(signal->pids[PIDTYPE_SID]);
 
 #define READ_GROUP(member, base, path) READ(GROUP, fields, present, member, base, path)
 	GROUP_FIELDS(READ_GROUP, READ_NOTHING)
