@@ -171,9 +171,9 @@ static bool find_move(const struct store_source *store, const struct move *move,
 	return false;
 }
 
-static const char *no_moment(enum move_kind kind)
+static const char *no_moment(const struct move *move)
 {
-	switch (kind) {
+	switch (move->kind) {
 	case MOVE_TO_NEXT_ANOMALY:
 		return "no anomaly opened after this moment";
 	case MOVE_TO_LAST_ANOMALY:
@@ -189,7 +189,8 @@ static const char *no_moment(enum move_kind kind)
 	case MOVE_BACK:
 		return "this is the first moment";
 	default:
-		return "the recording has no more moments";
+		return move->ns < 0 ? "this is the first moment" :
+				      "the recording has no more moments";
 	}
 }
 
@@ -278,7 +279,7 @@ static int take_store(struct moment_source *source, const struct move *move, str
 		asked = store->start_unix_ns;
 		at = asked ? find_time(store, asked) : 0;
 	} else if (!find_move(store, move, &at)) {
-		return error_set(error, -ENODATA, "%s", no_moment(move->kind));
+		return error_set(error, -ENODATA, "%s", no_moment(move));
 	}
 	status = read_moment(store, at, ret, error);
 	if (status == 0 && asked && asked != UINT64_MAX && asked != store->times.data[at])

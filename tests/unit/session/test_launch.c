@@ -113,6 +113,8 @@ static void a_cancelled_command_never_runs(void **state)
 	close(fd);
 	launch = hold(COMMAND("rm", path));
 	launch_cancel(&launch);
+	assert_true(launch.pid == -1 && launch.pidfd == -1);
+	assert_true(launch.hold_fd == -1 && launch.exec_fd == -1);
 	assert_int_equal(unlink(path), 0);
 }
 

@@ -104,6 +104,52 @@ static void a_signal_ends_what_is_attached_or_outlived_its_command(void **state)
 	}
 }
 
+/* Only a command that still runs is asked to end, too. */
+static void a_time_limit_ends_what_is_attached_or_outlived_its_command(void **state)
+{
+	static const struct {
+		bool is_attached, has_ended, is_late, stops;
+	} cases[] = {
+		{ true, false, true, true },
+		{ false, true, false, true },
+		{ false, false, true, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct setting setting = { 0 };
+		struct watch_command *command = &setting.watch.command;
+		int ends[2];
+
+		attach(&setting);
+		start_command(&setting, ends);
+		if (cases[i].is_attached)
+			setting.watch.run->mode = RUN_ATTACH;
+		command->ended = cases[i].has_ended;
+		command->limit.due(command->limit.context);
+		assert_int_equal(command->timed_out, cases[i].is_late);
+		assert_int_equal(setting.watch.loop.is_stopped, cases[i].stops);
+		assert_int_equal(command->kill.deadline_ns == LOOP_NEVER, cases[i].stops);
+		assert_int_equal(end_command(&setting, ends), cases[i].stops ? SIGKILL : SIGTERM);
+		command->launch.pid = -1;
+		detach(&setting);
+	}
+}
+
+static void a_command_that_has_ended_ends_the_watching(void **state)
+{
+	struct setting setting = { .fake = { .is_empty = true } };
+
+	(void)state;
+	attach(&setting);
+	setting.watch.run->mode = RUN_COMMAND;
+	setting.watch.command.ended = true;
+	watch_loop(&setting.watch);
+	assert_false(setting.watch.command.timed_out);
+	assert_true(setting.watch.run->end_ns >= setting.watch.begin_ns);
+	detach(&setting);
+}
+
 /* The events that were read before it arrived may lack its sender's begin. */
 static void a_signal_is_judged_by_what_was_read_after_it_arrived(void **state)
 {
@@ -316,6 +362,8 @@ int main(void)
 		cmocka_unit_test(
 			a_signal_of_the_tree_is_not_sent_back_but_one_of_a_later_number_is),
 		cmocka_unit_test(a_signal_ends_what_is_attached_or_outlived_its_command),
+		cmocka_unit_test(a_time_limit_ends_what_is_attached_or_outlived_its_command),
+		cmocka_unit_test(a_command_that_has_ended_ends_the_watching),
 		cmocka_unit_test(a_signal_is_judged_by_what_was_read_after_it_arrived),
 		cmocka_unit_test(a_sender_that_has_ended_is_known_until_its_signal_is_judged),
 		cmocka_unit_test(a_look_that_failed_does_not_say_that_nobody_is_left),

@@ -63,6 +63,7 @@ static void every_loss_is_counted_once(void **state)
 	setting.watch.events.unapplied = 2;
 	setting.watch.run->tree->unaccounted_threads = 3;
 	setting.watch.run->tree->untracked = 4;
+	setting.watch.run->tree->dropped_wakers = 7;
 	setting.watch.output.lines.lost = 6;
 	setting.watch.samples.failures.all = 20;
 	assert_int_equal(watch_finish(&setting.watch), 0);
@@ -70,6 +71,7 @@ static void every_loss_is_counted_once(void **state)
 	assert_int_equal(losses->events, 5 + 2);
 	assert_int_equal(losses->threads, 3 + 1); /* the one that still lives */
 	assert_int_equal(losses->untracked_tasks, 4);
+	assert_int_equal(losses->wakers, 7);
 	assert_int_equal(losses->lines, 6);
 	assert_true(losses->tracer_failures.present);
 	assert_int_equal(losses->tracer_failures.value, 20 + setting.fake.drains);

@@ -209,6 +209,10 @@ static void a_waiting_one_tells_where_how_long_and_who_wakes_it(void **state)
 	scene.threads[1].object.kind = "pipe";
 	memcpy(scene.threads[1].object.name, "pipe:[9]", 9);
 	expect(&scene, "it is waiting for the other end of pipes, in read of pipe:[9]");
+	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
+		scene.threads[1].reason = reason;
+		expect(&scene, "it is waiting for the other end of pipes, in read of pipe:[9]");
+	}
 	scene.threads[1].has_since = scene.threads[1].at_least = true;
 	scene.threads[1].since_ns = 2 * SECOND;
 	scene.threads[1].has_waker = true;
@@ -390,7 +394,9 @@ static void a_dead_child_is_answered_for_at_once(void **state)
 		_exit(3);
 	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 	assert_int_equal(host_open(&host, NULL, &error), 0);
-	assert_int_equal(why_ask(host, child, &(struct why_options){ 3600 * SECOND, false }, &why, &error), 0);
+	assert_int_equal(
+		why_ask(host, child, &(struct why_options){ 3600 * SECOND, false }, &why, &error),
+		0);
 	assert_non_null(strstr(why->answer, "it is dead, ended with exit code 3, and waits for"));
 	assert_int_equal(why->after.parent_pid, getpid());
 	assert_true(why->has_status);
