@@ -48,16 +48,17 @@ class Detail(support.TestCase):
             top.send("/")
             top.type("eventfd")
             top.send("Enter", "Enter")
-            top.wait_for("^Files, limits and stack now:")
+            top.wait_for("^Files, limits, memory and stack now:")
             top.wait_for(r"open files  \d+, .*8 sockets.*7 eventfds.*5 memfds")
             count = len(os.listdir(f"/proc/{process.pid}/fd"))
             top.wait_for(f"limit +open files: {count} of 123, at most 456")
+            top.wait_for(r"memory +\d.* own, .* of files")
             top.wait_for("kernel stack of the first thread")
             if support.is_root():
                 top.wait_for("pipe_read")
             process.stdin.close()
             process.wait()
-            top.wait_for("it is not there any more: this is how it was")
+            top.wait_for("it is not there: this is how it was")
 
     def test_many_open_files_are_bounded_and_counted(self):
         process = self.python("import os, resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (15000, 15000))\n"
@@ -78,6 +79,61 @@ class Detail(support.TestCase):
             top.wait_for(r"(?i)sleep.*\n.*timer|timer.*|asleep")
             top.send("Escape")
             top.wait_for(TABLE)
+
+    @unittest.skipUnless(support.is_root(), "needs BPF")
+    def test_all_about_a_process_says_where_its_time_goes(self):
+        process = self.python("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True,"
+                              " name='sleeper').start()")
+        with self.top("-i", "200ms", "-p", process.pid, columns=120, rows=150) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            top.wait_for(r"^Since this was opened:\n  run_time_ns +[▁▂▃▄▅▆▇█]+  \d+\.\d %, at most")
+            top.wait_for(r"^  rss_bytes +█+  \d.* MiB, at most")
+            top.wait_for(rf"^ +{process.pid} \S+ +S .* pipe$")
+            top.wait_for("^Where its time goes, and its stacks, .*:$")
+            top.wait_for(rf"^ +{process.pid} .* S .* pipe \d\d+ %")  # blocked by kind, as a share of the time
+            top.wait_for(r" timer \d\d+ %")
+            top.wait_for(r"pipe_read \(kernel\)")  # stacks of the kernel and of its own
+            top.wait_for(r"^    read at |^    __GI___libc_read|^    _?_?read")
+            top.wait_for("^System calls by time, .*:\n  % time .*syscall")
+            children = f"/proc/{top.process.pid}/task/{top.process.pid}/children"
+            top.send("Escape")
+            top.wait_for(TABLE)
+            support.wait_until(lambda: not pathlib.Path(children).read_text())
+            top.send("Enter")
+            top.wait_for("it is being asked for")
+            top.send("F9")
+            top.wait_for("^15 SIGTERM")
+            top.send("Enter")
+            top.wait_for(f"send SIGTERM to process {process.pid}")
+            top.send("n", "q")
+            self.assertEqual(top.end(), 0)
+            self.assertTrue(top.is_restored())
+
+    def test_lines_that_are_too_wide_can_be_read(self):
+        process = self.start("sleep", "1" * 200)
+        with self.top("-i", "200ms", "-p", process.pid) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            top.wait_for(r"^  command  sleep 1+$")
+            top.send("Right")
+            top.wait_for(r"^d  sleep 1+$")
+            top.send("Left")
+            top.wait_for(r"^  command  sleep 1+$")
+
+    @unittest.skipUnless(support.is_root(), "needs another user")
+    def test_the_processes_of_a_user_are_chosen(self):
+        mine = self.start("sleep", "4711")
+        other = self.start("sleep", "4712", user=12345)
+        with self.top("-i", "200ms", "-p", f"{mine.pid},{other.pid}") as top:
+            top.wait_for("sleep 4711")
+            top.send("u")
+            top.wait_for("^Processes of")
+            top.send("Down", "Enter")  # the first one is all
+            top.wait_for(lambda lines: sum("sleep 471" in line for line in lines) == 1)
+            top.wait_for(r"  user \S+$")
+            top.send("Escape")
+            top.wait_for(lambda lines: sum("sleep 471" in line for line in lines) == 2)
 
     def test_leaving_the_page_ends_what_runs(self):
         sleeper = self.start("sleep", "4711")
@@ -133,7 +189,7 @@ class Detail(support.TestCase):
         sleeper = self.start("sleep", "4711")
         with self.top("-i", "100ms", "-p", sleeper.pid, "--read-only") as top:
             top.wait_for("sleep 4711")
-            for key in ("F9", "T", "O", "S"):
+            for key in ("F9", "s", "O", "S"):
                 top.send(key)
                 top.wait_for("--read-only: nothing is signalled, traced, profiled or saved")
                 top.send("Escape")
@@ -158,12 +214,22 @@ class Detail(support.TestCase):
         burner = self.start("sh", "-c", "while :; do :; done")
         with self.top("-i", "100ms", "-p", burner.pid, rows=60) as top:
             top.wait_for(TABLE)
+            for ending, size in [(".html", 1000), (".folded", 10)]:
+                top.send("O")
+                top.wait_for(r"^profile .* to: taskscope-\d+-\d+\.html")
+                top.type("\x15kept" + ending + "\r")
+                top.wait_for(r"^Profile of 5 s.*runs for \d")
+                top.wait_for(f"kept{ending} was written")
+                # What people want to see is on the screen.
+                top.wait_for("^  functions on the CPU")
+                (page,) = self.files(ending)
+                self.assertEqual(stat.S_IMODE(page.stat().st_mode), 0o600)
+                self.assertGreater(page.stat().st_size, size)
+                top.send("Escape")
+                top.wait_for(TABLE)
             top.send("O")
-            top.wait_for(r"^Profile of 5 s.*runs for \d")
-            top.wait_for(r"taskscope-\d+-\d+-\d+\.html was written")
-        (page,) = self.files(".html")
-        self.assertEqual(stat.S_IMODE(page.stat().st_mode), 0o600)
-        self.assertGreater(page.stat().st_size, 1000)
+            top.type("\x15kept.html\r")
+            top.wait_for("kept.html was not written: there is a file of that name")
 
     @unittest.skipUnless(shutil.which("strace"), "needs strace")
     def test_a_trace_shows_calls(self):
@@ -173,7 +239,11 @@ class Detail(support.TestCase):
         self.assertEqual(process.stdout.readline(), b"ready\n")
         with self.top("-i", "100ms", "-p", process.pid) as top:
             top.wait_for(TABLE)
-            top.send("T")
+            top.send("s")
+            top.wait_for(f"trace process {process.pid}, which stops it at every call")
+            top.send("n")
+            top.wait_for("nothing was traced")
+            top.send("s", "y")
             top.wait_for("^Trace: strace stops the process at every call")
             top.wait_for(r"getppid\(\)")
             top.send("Escape")

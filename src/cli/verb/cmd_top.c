@@ -246,7 +246,11 @@ static int show_screen(struct moment_source *source, const struct view_choice *c
 		       struct history_span *extent, const struct host *host, const char *title,
 		       struct error *error)
 {
+	struct error ignored = { 0 };
+	char store[PATH_MAX];
+	bool is_recording = reads_recording() && store_args_path(&args.store, store, &ignored) == 0;
 	const struct top_options screen = {
+		.store = is_recording ? store : NULL,
 		.source = source,
 		.choice = *choice,
 		.title = title,

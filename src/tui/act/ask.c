@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks other verbs about the process of a row: why, trace, a profile. */
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
@@ -14,33 +10,49 @@
 #include "tui/act/verb_page.h"
 #include "tui/screen/top_state.h"
 
-#define NAMES_MOST 100
+/* How a question begins. */
+enum before {
+	AT_ONCE,
+	AFTER_YES,
+	AFTER_NAME, /* of the file that it writes */
+};
 
-/* "PID" in words stands for the number, "FILE" for the file that is written. */
 static const struct question {
 	enum key_id key;
 	const char *title;
-	const char *ending; /* of the file that it writes; NULL: none */
-	bool acts;	    /* it changes something: --read-only refuses it */
+	enum before before;
+	bool acts;	   /* it changes something: --read-only refuses it */
+	const char *shows; /* the line that people want to see first; NULL: the first one */
 	const char *words[10];
 } questions[] = {
-	{ KEY_OF_WHY, "Why", NULL, false, { "why", "--stacks", "-p", "PID" } },
+	{ KEY_OF_WHY, "Why", AT_ONCE, false, NULL, { "why", "--stacks", "-p", "PID" } },
 	{ KEY_OF_CALLS,
 	  "System calls of 2 s, nobody is stopped",
-	  NULL,
+	  AT_ONCE,
 	  false,
+	  NULL,
 	  { "trace", "--summary", "-d", "2s", "-p", "PID" } },
 	{ KEY_OF_TRACE,
 	  "Trace: strace stops the process at every call",
-	  NULL,
+	  AFTER_YES,
 	  true,
+	  NULL,
 	  { "trace", "-d", "10s", "-p", "PID" } },
 	{ KEY_OF_FLAME,
 	  "Profile of 5 s",
-	  ".html",
+	  AFTER_NAME,
 	  true,
+	  "functions on the CPU",
 	  { "attach", "-v", "-d", "5s", "-o", "FILE", "-p", "PID" } },
 };
+
+static const struct question *find_question(int key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		if ((int)questions[i].key == key)
+			return &questions[i];
+	return NULL;
+}
 
 const char *act_refusal(const struct top *top)
 {
@@ -49,28 +61,24 @@ const char *act_refusal(const struct top *top)
 		       NULL;
 }
 
-bool act_reserve_name(const char *ending, const char *what, char *ret, size_t size)
+void act_put_names(const char *const *from, size_t most, const struct act_names *names,
+		   const char **to)
 {
-	time_t now = time(NULL);
-	struct tm parts;
-	char when[32];
+	const struct {
+		const char *word, *meaning;
+	} known[] = {
+		{ "PID", names->pid },
+		{ "FILE", names->file },
+		{ "STORE", names->store },
+		{ "TIME", names->time },
+	};
 
-	localtime_r(&now, &parts);
-	strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &parts);
-	for (int i = 1; i < NAMES_MOST; i++) {
-		char more[16] = "";
-		int fd;
-
-		if (i > 1)
-			snprintf(more, sizeof(more), "-%d", i);
-		snprintf(ret, size, "taskscope-%s-%s%s%s", what, when, more, ending);
-		fd = open(ret, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0)
-			close(fd);
-		if (fd >= 0 || errno != EEXIST)
-			return fd >= 0;
+	for (size_t i = 0; i < most && from[i]; i++) {
+		to[i] = from[i];
+		for (size_t k = 0; k < ARRAY_SIZE(known); k++)
+			if (strcmp(from[i], known[k].word) == 0)
+				to[i] = known[k].meaning;
 	}
-	return false;
 }
 
 static const char *refusal(const struct top *top, const struct question *question)
@@ -82,40 +90,52 @@ static const char *refusal(const struct top *top, const struct question *questio
 		return why;
 	if (!top->options->host || !top->moment.is_live)
 		return "what is shown is past: this asks a process of now";
-	if (axis != AXIS_PROCESS && axis != AXIS_THREAD)
+	if (top->shows_jobs || (axis != AXIS_PROCESS && axis != AXIS_THREAD))
 		return "this asks a process: 1 shows processes";
 	return top_rows(top) ? NULL : "there is no process";
 }
 
-static void ask(struct top *top, const struct question *question, int32_t pid)
+static void ask(struct top *top, const struct question *question, const char *file)
 {
 	const char *words[ARRAY_SIZE(question->words) + 1] = { NULL };
-	char number[16], file[128], title[128];
-	struct verb_run run = { .title = title, .words = words };
+	char pid[16], title[128];
+	const struct act_names names = { .pid = pid, .file = file };
+	struct verb_run run = {
+		.title = title, .words = words, .made = file, .shows = question->shows
+	};
 
-	snprintf(number, sizeof(number), "%" PRId32, pid);
-	if (question->ending && !act_reserve_name(question->ending, number, file, sizeof(file))) {
-		top_say(top, true, "no file can be made in this directory");
-		return;
-	}
-	run.made = question->ending ? file : NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(question->words) && question->words[i]; i++)
-		words[i] = strcmp(question->words[i], "PID") == 0  ? number :
-			   strcmp(question->words[i], "FILE") == 0 ? file :
-								     question->words[i];
-	snprintf(title, sizeof(title), "%s: process %" PRId32, question->title, pid);
+	snprintf(pid, sizeof(pid), "%" PRId32, top->profiled.tgid);
+	act_put_names(question->words, ARRAY_SIZE(question->words), &names, words);
+	snprintf(title, sizeof(title), "%s: process %s", question->title, pid);
 	verb_page_open(top, &run);
+}
+
+/* It may have ended while somebody thought about it. */
+static bool still_lives(struct top *top)
+{
+	if (act_has_start(top->options->host, top->profiled.tgid, top->profiled.start_time_ns))
+		return true;
+	top_say(top, true, "process %" PRId32 " has ended", top->profiled.tgid);
+	return false;
+}
+
+static void trace(struct top *top)
+{
+	if (still_lives(top))
+		ask(top, find_question(KEY_OF_TRACE), NULL);
+}
+
+void act_profile(struct top *top, const char *path)
+{
+	if (still_lives(top) && act_make_file(top, path))
+		ask(top, find_question(KEY_OF_FLAME), path);
 }
 
 bool act_ask(struct top *top, int key)
 {
-	const struct question *question = NULL;
-	struct row_identity who;
+	const struct question *question = find_question(key);
 	const char *why;
 
-	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
-		if ((int)questions[i].key == key)
-			question = &questions[i];
 	if (!question)
 		return false;
 	why = refusal(top, question);
@@ -123,8 +143,16 @@ bool act_ask(struct top *top, int key)
 		top_say(top, true, "%s", why);
 		return true;
 	}
-	if (!act_find_process(top, &who))
+	if (!act_find_process(top, &top->profiled))
 		return true;
-	ask(top, question, who.tgid);
+	if (question->before == AT_ONCE) {
+		ask(top, question, NULL);
+	} else if (question->before == AFTER_NAME) {
+		top_prompt_open(top, PROMPT_PROFILE);
+	} else {
+		top_confirm(top, trace, "nothing was traced");
+		top_say(top, false, "trace process %" PRId32 ", which stops it at every call?",
+			top->profiled.tgid);
+	}
 	return true;
 }

@@ -87,10 +87,23 @@ void act_compare(struct top *top)
 			close(run.files[i]);
 }
 
+/* The name becomes ours first, so that no file of others is replaced. */
+bool act_make_file(struct top *top, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		top_say(top, true, "%s was not written: %s", path,
+			errno == EEXIST ? "there is a file of that name" : strerror(errno));
+	else
+		close(fd);
+	return fd >= 0;
+}
+
 void act_save(struct top *top, const char *path)
 {
 	struct error error = { 0 };
-	int status = snapshot_file_check_name(path, &error), fd;
+	int status = snapshot_file_check_name(path, &error);
 
 	if (status == 0 && strcmp(path, "-") == 0)
 		status = error_set(&error, -EINVAL, "the screen is on standard output");
@@ -98,14 +111,8 @@ void act_save(struct top *top, const char *path)
 		top_say(top, true, "%s", error.message);
 		return;
 	}
-	/* The name becomes ours first, so that no file of others is replaced. */
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		top_say(top, true, "%s was not written: %s", path,
-			errno == EEXIST ? "there is a file of that name" : strerror(errno));
+	if (!act_make_file(top, path))
 		return;
-	}
-	close(fd);
 	status = snapshot_file_write(top->moment.read, path, &error);
 	if (status < 0) {
 		(void)unlink(path);

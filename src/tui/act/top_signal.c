@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends a signal to the process of a row.  The process is held by a pidfd from the moment that it
+ * Sends a signal to the process of a row, or to all of a job.  Each process is held by a pidfd from the moment that it
  * was chosen, and it must have the start time of the row: a number that was given to another
  * process meanwhile is refused.
  */
@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/kernel_names.h"
 #include "base/text.h"
@@ -19,6 +20,7 @@
 #include "host/proc/task_text.h"
 #include "model/snapshot/snapshot.h"
 #include "tui/act/act.h"
+#include "tui/moment/moment_jobs.h"
 #include "tui/screen/top_state.h"
 
 bool act_has_start(const struct host *host, int32_t pid, uint64_t start_time_ns)
@@ -52,16 +54,35 @@ bool act_find_process(struct top *top, struct row_identity *ret)
 	}
 	if (act_has_start(top->options->host, ret->tgid, ret->start_time_ns))
 		return true;
-	top_say(top, true, "process %" PRId32 " has ended", ret->tgid);
+	top_say(top, true, "process %" PRId32 " has ended%s", ret->tgid,
+		kill(ret->tgid, 0) < 0 && errno == ESRCH ? "" :
+							   "; its number is another one's now");
 	return false;
 }
 
-static void forget_target(struct top *top)
+void act_targets_clear(struct act_targets *targets)
 {
-	if (top->signal_pidfd >= 0)
-		close(top->signal_pidfd);
-	top->signal_pidfd = -1;
-	row_identity_clear(&top->target);
+	for (size_t i = 0; i < targets->list.count; i++)
+		close(targets->list.data[i].pidfd);
+	array_free(&targets->list);
+	text_free(&targets->name);
+}
+
+/* 0; -ESRCH when it has ended or its number is another one's; or another negative errno. */
+static int add_target(struct top *top, int32_t pid, uint64_t start_time_ns)
+{
+	struct act_target target = { pid, (int)syscall(SYS_pidfd_open, pid, 0) };
+	int status = 0;
+
+	if (target.pidfd < 0)
+		return -errno;
+	if (!act_has_start(top->options->host, pid, start_time_ns))
+		status = -ESRCH;
+	if (status == 0)
+		status = array_append(&top->targets.list, target);
+	if (status < 0)
+		close(target.pidfd);
+	return status;
 }
 
 static const char *refusal(const struct top *top)
@@ -72,35 +93,98 @@ static const char *refusal(const struct top *top)
 		return act_refusal(top);
 	if (!top->options->host || !top->moment.is_live)
 		return "what is shown is past: a signal needs a process of now";
-	if (top->shows_jobs || (axis != AXIS_PROCESS && axis != AXIS_THREAD))
-		return "a signal is sent to a process: 1 shows processes";
-	return top_rows(top) ? NULL : "there is no process";
+	if (!top->shows_jobs && axis != AXIS_PROCESS && axis != AXIS_THREAD)
+		return "a signal is sent to a process, or to those of a job: 1 shows processes, 8 jobs";
+	return top_rows(top) ? NULL :
+	       top->shows_jobs ? "there is no job" :
+				 "there is no process";
+}
+
+static bool choose_process(struct top *top)
+{
+	struct row_identity who;
+	int status;
+
+	if (!act_find_process(top, &who))
+		return false;
+	status = add_target(top, who.tgid, who.start_time_ns);
+	text_format(&top->targets.name, "process %" PRId32, who.tgid);
+	if (status < 0)
+		top_say(top, true, "%s cannot be held: %s", text_string(&top->targets.name),
+			strerror(-status));
+	return status == 0;
+}
+
+/* The processes of the marked job or step; the first process of the host and this one stay. */
+static bool choose_job(struct top *top)
+{
+	CLEANUP(free_pointer) uint32_t *jobs = NULL;
+	CLEANUP(free_pointer) uint32_t *steps = NULL;
+	const struct snapshot *tasks = top->moment.tasks;
+	const struct job_step *step;
+	const struct moment_job *job = top_job_at(top, top->selected, &step);
+	int status = job ? moment_job_processes(&top->moment, &jobs, &steps) : -ENOENT;
+
+	for (uint32_t row = 0; status == 0 && row < tasks->process_count; row++) {
+		const struct process *process = &tasks->processes[row];
+
+		if (jobs[row] != (uint32_t)(job - top->moment.jobs.data) + 1 ||
+		    (step && steps[row] != (uint32_t)(step - top->moment.steps.data) + 1) ||
+		    process->tgid == 1 || process->tgid == getpid())
+			continue;
+		status = add_target(top, process->tgid, process->start_time_ns);
+		if (status == -ESRCH)
+			status = 0;
+	}
+	if (status < 0)
+		top_say(top, true, "its processes cannot be held: %s", strerror(-status));
+	else if (!top->targets.list.count)
+		top_say(top, true, "no process of it is known to run");
+	if (status < 0 || !top->targets.list.count)
+		return false;
+	text_format(&top->targets.name, "%zu process%s of ", top->targets.list.count,
+		    top->targets.list.count == 1 ? "" : "es");
+	text_append_string(&top->targets.name, step ? "step " : "job ");
+	text_append_string(&top->targets.name, step ? step->name : job->job.name);
+	return true;
 }
 
 void top_signal_choose(struct top *top)
 {
 	const char *why = refusal(top);
-	const struct snapshot *snapshot;
-	const struct process *process;
 
 	if (why) {
 		top_say(top, true, "%s", why);
 		return;
 	}
-	forget_target(top);
-	snapshot = top->view.grouping->snapshot;
-	process = &snapshot->processes[snapshot->tasks[top_task(top, top->selected)].process];
-	top->target = (struct row_identity){ .tgid = process->tgid,
-					     .start_time_ns = process->start_time_ns };
-	top->signal_pidfd = (int)syscall(SYS_pidfd_open, process->tgid, 0);
-	if (top->signal_pidfd < 0 ||
-	    !act_has_start(top->options->host, process->tgid, process->start_time_ns)) {
-		top_say(top, true, "process %" PRId32 " has ended%s", process->tgid,
-			top->signal_pidfd < 0 ? "" : "; its number is another one's now");
-		forget_target(top);
-		return;
+	act_targets_clear(&top->targets);
+	if (top->shows_jobs ? choose_job(top) : choose_process(top))
+		top_menu_open(top, MENU_SIGNALS);
+	else
+		act_targets_clear(&top->targets);
+}
+
+static void send_signal(struct top *top)
+{
+	char name[KERNEL_NAME_SIZE];
+	size_t sent = 0, count = top->targets.list.count;
+	int problem = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (syscall(SYS_pidfd_send_signal, top->targets.list.data[i].pidfd,
+			    top->signal_number, NULL, 0) == 0)
+			sent++;
+		else
+			problem = errno;
 	}
-	top_menu_open(top, MENU_SIGNALS);
+	(void)signal_name(top->signal_number, name);
+	if (sent == count)
+		top_say(top, false, "%s was sent to %s", name, text_string(&top->targets.name));
+	else
+		top_say(top, true, "%s was not sent to %s%s: %s", name,
+			sent ? "all of the " : "", text_string(&top->targets.name),
+			problem == ESRCH ? "it has ended" : strerror(problem));
+	act_targets_clear(&top->targets);
 }
 
 void top_signal_ask(struct top *top, int number)
@@ -108,23 +192,7 @@ void top_signal_ask(struct top *top, int number)
 	char name[KERNEL_NAME_SIZE];
 
 	top->signal_number = number;
-	top_prompt_open(top, PROMPT_CONFIRM);
-	top_say(top, false, "send %s to process %" PRId32 "?", signal_name(number, name),
-		top->target.tgid);
-}
-
-void top_signal_send(struct top *top)
-{
-	long status =
-		syscall(SYS_pidfd_send_signal, top->signal_pidfd, top->signal_number, NULL, 0);
-	char name[KERNEL_NAME_SIZE];
-
-	if (status == 0)
-		top_say(top, false, "%s was sent to process %" PRId32,
-			signal_name(top->signal_number, name), top->target.tgid);
-	else
-		top_say(top, true, "%s was not sent to process %" PRId32 ": %s",
-			signal_name(top->signal_number, name), top->target.tgid,
-			errno == ESRCH ? "it has ended" : strerror(errno));
-	forget_target(top);
+	top_confirm(top, send_signal, "nothing was sent");
+	top_say(top, false, "send %s to %s?", signal_name(number, name),
+		text_string(&top->targets.name));
 }

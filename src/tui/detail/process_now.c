@@ -12,12 +12,14 @@
 #include "base/cleanup.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
+#include "metric/unit.h"
 #include "tui/act/act.h"
 #include "tui/screen/top_state.h"
 
 /* Reading a link takes a microsecond: more would be felt. */
 #define FILES_MOST 10000
 #define STACK_LINES_MOST 12
+#define STACK_BYTES_MOST 4096
 
 /* The first that begins like the link's target. */
 static const struct {
@@ -126,10 +128,47 @@ static void add_limits(struct text_page *page, int process, int64_t files)
 	}
 }
 
-static void add_stack(struct text_page *page, int process)
+/* Names as the kernel has them in the file of its state, and what they are. */
+static const struct {
+	const char *key, *name;
+} kinds_of_memory[] = {
+	{ "RssAnon:", "own" },	   { "RssFile:", "of files" },	 { "RssShmem:", "shared" },
+	{ "VmSwap:", "swapped" },  { "VmLck:", "locked" },	 { "VmData:", "data (mapped)" },
+	{ "VmStk:", "stack" },	   { "VmExe:", "code" },	 { "VmLib:", "libraries" },
+	{ "VmPTE:", "page tables" }, { "HugetlbPages:", "huge pages" },
+};
+
+static void add_memory(struct text_page *page, int process)
 {
 	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
-	ssize_t size = proc_read(process, "stack", &buffer);
+	CLEANUP(text_free) struct text line = { 0 };
+	ssize_t size = proc_read(process, "status", &buffer);
+
+	for (size_t i = 0; size > 0 && i < ARRAY_SIZE(kinds_of_memory); i++) {
+		const char *found = strstr(buffer.data, kinds_of_memory[i].key);
+		unsigned long long kib;
+
+		/* The name of the process, which comes first, may look like a line. */
+		if (!found || found == buffer.data || found[-1] != '\n' ||
+		    sscanf(found + strlen(kinds_of_memory[i].key), "%llu", &kib) != 1 || !kib)
+			continue;
+		text_append_string(&line, line.length ? ", " : "");
+		unit_format(&line, UNIT_BYTES, kib * 1024);
+		text_format(&line, " %s", kinds_of_memory[i].name);
+	}
+	if (size < 0)
+		top_text_line(page, "  memory      not known: %s", strerror((int)-size));
+	else
+		top_text_line(page, "  memory      %s",
+			      line.length ? text_string(&line) : "none of its own");
+}
+
+static void add_stack(struct top *top, int process, int32_t pid)
+{
+	struct text_page *page = &top->text;
+	char buffer[STACK_BYTES_MOST] = "";
+	ssize_t size =
+		deadline_read(&top->readers, pid, process, "stack", buffer, sizeof(buffer));
 	char *rest = NULL, *line;
 	int count = 0;
 
@@ -139,8 +178,8 @@ static void add_stack(struct text_page *page, int process)
 			      size < 0 ? strerror((int)-size) : "");
 		return;
 	}
-	top_text_line(page, "  kernel stack of the first thread (y asks for its own code, too):");
-	for (line = strtok_r(buffer.data, "\n", &rest); line && count++ < STACK_LINES_MOST;
+	top_text_line(page, "  kernel stack of the first thread (all of them, with their own code, are below):");
+	for (line = strtok_r(buffer, "\n", &rest); line && count++ < STACK_LINES_MOST;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		const char *name = strchr(line, ' ');
 
@@ -148,20 +187,22 @@ static void add_stack(struct text_page *page, int process)
 	}
 }
 
-void process_now_add(struct text_page *page, const struct host *host, int32_t pid,
-		     uint64_t start_time_ns)
+void process_now_add(struct top *top, int32_t pid, uint64_t start_time_ns)
 {
+	const struct host *host = top->options->host;
+	struct text_page *page = &top->text;
 	int process = proc_open_number(host->proc, pid);
 	int64_t files;
 
 	top_text_line(page, "%s", "");
-	top_text_line(page, "Files, limits and stack now:");
+	top_text_line(page, "Files, limits, memory and stack now:");
 	if (process < 0 || !act_has_start(host, pid, start_time_ns)) {
 		top_text_line(page, "  the process has ended");
 	} else {
 		files = add_files(page, process);
 		add_limits(page, process, files);
-		add_stack(page, process);
+		add_memory(page, process);
+		add_stack(top, process, pid);
 	}
 	if (process >= 0)
 		close(process);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * This room reads what only the detail of one process shows, while it is open: open files by kind,
- * limits with their use, where its threads stand in the kernel.
+ * limits with their use, memory by kind, and the
+ * kernel stack of its first thread.
  *
  * Nothing is stopped, and every reading is bounded; what cannot be read has a line that says why.
  */
@@ -10,11 +11,9 @@
 
 #include <stdint.h>
 
-struct host;
-struct text_page;
+struct top;
 
 /* Does nothing but say so when the process has ended or its number is another one's. */
-void process_now_add(struct text_page *page, const struct host *host, int32_t pid,
-		     uint64_t start_time_ns);
+void process_now_add(struct top *top, int32_t pid, uint64_t start_time_ns);
 
 #endif

@@ -194,6 +194,10 @@ static void paint_counts(const struct top *top, int row)
 		text_append_string(&line, "  filter ");
 		text_append_escaped(&line, top->filter.text->data, top->filter.text->length);
 	}
+	if (top->choice.user) {
+		text_append_string(&line, "  user ");
+		text_append_escaped(&line, top->choice.user, strlen(top->choice.user));
+	}
 	if (top->choice.job)
 		text_format(&line, "  job #%" PRIu64, top->choice.job);
 	display_put(row, 0, display_columns(), STYLE_PLAIN, false, text_string(&line));

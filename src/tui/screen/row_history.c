@@ -141,6 +141,14 @@ void row_history_graph(const struct row_history *history, const struct grouping 
 	}
 }
 
+void row_graph_append(struct text *out, double share, bool is_known, bool has_blocks)
+{
+	const char *const *signs = has_blocks ? blocks : letters;
+	size_t level = 1 + (size_t)(share * (double)(ROW_LEVELS - 1) + 0.5);
+
+	text_append_string(out, signs[is_known ? level < ROW_LEVELS ? level : ROW_LEVELS : 0]);
+}
+
 void row_history_clear(struct row_history *history)
 {
 	free(history->slots);

@@ -44,6 +44,8 @@ void row_history_add(struct row_history *history, const struct grouping *groupin
 /* The graph of a group, ROW_MOMENTS columns, in blocks or in ASCII. */
 void row_history_graph(const struct row_history *history, const struct grouping *grouping,
 		       size_t group, bool has_blocks, struct text *out);
+/* One column of a graph: a share of its height, of 1. */
+void row_graph_append(struct text *out, double share, bool is_known, bool has_blocks);
 void row_history_clear(struct row_history *history);
 
 #endif

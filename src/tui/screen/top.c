@@ -310,7 +310,7 @@ static void read_signals(void *context)
 		display_resize();
 	else if (signal.ssi_signo == SIGTSTP)
 		display_suspend();
-	else if (signal.ssi_signo == SIGINT && top->child.pid && !top->child.was_ended)
+	else if (signal.ssi_signo == SIGINT && top->verb.child.pid && !top->verb.child.was_ended)
 		top_press(top, KEY_OF_BACK);
 	else
 		loop_stop(&top->loop);
@@ -354,16 +354,16 @@ static void top_clear(struct top *top)
 	filter_clear(&top->filter);
 	row_identity_clear(&top->followed);
 	row_identity_clear(&top->shown);
-	row_identity_clear(&top->target);
 	row_history_clear(&top->past);
 	top_text_clear(&top->text);
-	array_free(&top->menu.items);
+	top_menu_clear(&top->menu);
+	free(top->choice.user);
+	act_targets_clear(&top->targets);
+	deadline_threads_clear(&top->readers);
 	text_free(&top->typed);
 	text_free(&top->wanted);
 	text_free(&top->filter_before);
 	text_free(&top->message);
-	if (top->signal_pidfd >= 0)
-		close(top->signal_pidfd);
 	if (top->marked_fd >= 0)
 		close(top->marked_fd);
 }
@@ -398,7 +398,6 @@ int top_run(const struct top_options *options, struct error *error)
 		.options = options,
 		.choice = options->choice,
 		.is_paused = !options->source->kind->is_live,
-		.signal_pidfd = -1,
 		.marked_fd = -1,
 		.own_percent = -1,
 	};
@@ -418,6 +417,7 @@ int top_run(const struct top_options *options, struct error *error)
 		status = open_loop(&top, &old);
 	if (status == 0)
 		status = run(&top, error);
+	asked_close(&top);
 	verb_page_close(&top);
 	display_close();
 	if (top.signals.is_added)

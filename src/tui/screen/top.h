@@ -18,6 +18,7 @@ struct top_options {
 	struct moment_source *source;
 	struct view_choice choice;
 	const char *title;	 /* what is shown: a name of the host, the recording or the file */
+	const char *store;	 /* path of the recording that is shown; NULL: none is */
 	const struct host *host; /* for signals; NULL: there are no processes to send them to */
 	uint64_t interval_ns;
 	bool no_mouse;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What each key does. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -126,12 +127,17 @@ static void travel(struct top *top, struct move move)
 	top_take(top, &move);
 }
 
+void top_leave_page(struct top *top)
+{
+	top->text.is_detail = false;
+	asked_leave(top);
+	verb_page_leave(top);
+}
+
 static void leave(struct top *top)
 {
 	top->mode = MODE_TABLE;
-	top->follows = false;
-	top->text.is_detail = false;
-	verb_page_leave(top);
+	top_leave_page(top);
 }
 
 static void open_text(struct top *top, void (*show)(struct top *top))
@@ -160,6 +166,8 @@ static void open_detail(struct top *top)
 	}
 	row_identity_clear(&top->shown);
 	top_identify(top, top->selected, &top->shown);
+	asked_begin(top);
+	top->graphs = (struct graphs){ 0 };
 	top_show_detail(top);
 }
 
@@ -171,6 +179,8 @@ static void seek(struct top *top)
 		top_say(top, false, "only a recording has other moments: --history shows it");
 }
 
+#define PAGE_SHIFT 8
+#define SHIFT_MOST 2000
 #define MINUTE ((int64_t)60 * (int64_t)NS_PER_SECOND)
 
 /* The first is the metric of sorting, or the axis. */
@@ -231,6 +241,14 @@ static bool press_to_move(struct top *top, int key)
 	default:
 		return false;
 	}
+}
+
+static bool is_move(int key)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
+		if ((int)moves[i].key == key)
+			return true;
+	return false;
 }
 
 /* Keys that look at other times or rows. */
@@ -327,6 +345,9 @@ static void press_other(struct top *top, int key)
 	case KEY_OF_SIGNAL:
 		top_signal_choose(top);
 		break;
+	case KEY_OF_USER:
+		top_menu_open(top, MENU_USERS);
+		break;
 	case KEY_OF_LEFT:
 		top->shift -= top->shift > 0;
 		break;
@@ -357,6 +378,42 @@ static void press_other(struct top *top, int key)
 	}
 }
 
+static void forget_choice(struct top *top)
+{
+	if (top->follows)
+		top->follows = false;
+	else if (top->choice.user || top->choice.job) {
+		free(top->choice.user);
+		top->choice.user = NULL;
+		top->choice.job = 0;
+		top_arrange(top);
+	}
+}
+
+/* Whether the key does something else in a page of text than in the table. */
+static bool press_in_page(struct top *top, int key)
+{
+	size_t *shift = &top->text.shift;
+
+	switch (key) {
+	case KEY_OF_LEFT:
+		*shift -= *shift < PAGE_SHIFT ? *shift : PAGE_SHIFT;
+		return true;
+	case KEY_OF_RIGHT:
+		*shift += *shift < SHIFT_MOST ? PAGE_SHIFT : 0;
+		return true;
+	case KEY_OF_PAUSE:
+		return false;
+	default:
+		break;
+	}
+	/* All about a row goes on with time; another page, which does not, is left. */
+	if (top->text.is_detail && (is_move(key) || key == KEY_OF_SIGNAL))
+		return false;
+	leave(top);
+	return true;
+}
+
 void top_press(struct top *top, int key)
 {
 	if (press_to_move(top, key))
@@ -376,6 +433,9 @@ void top_press(struct top *top, int key)
 		open_text(top, open_detail);
 		return;
 	case KEY_OF_BACK:
+		/* In the table it forgets what was chosen, step by step. */
+		if (top->mode == MODE_TABLE)
+			forget_choice(top);
 		leave(top);
 		return;
 	case KEY_OF_REDRAW:
@@ -386,10 +446,8 @@ void top_press(struct top *top, int key)
 	}
 	if (act_ask(top, key))
 		return;
-	if (top->mode == MODE_TEXT && key != KEY_OF_PAUSE) {
-		leave(top);
+	if (top->mode == MODE_TEXT && press_in_page(top, key))
 		return;
-	}
 	if (!press_for_view(top, key))
 		press_other(top, key);
 }

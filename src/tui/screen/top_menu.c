@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists to choose from: the column to sort by, the columns that are shown, a signal. */
 #include <signal.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/kernel_names.h"
+#include "model/snapshot/snapshot.h"
 #include "tui/screen/top_state.h"
 
 static bool is_shown(const struct top *top, int metric)
@@ -37,14 +39,63 @@ static void add_signals(struct top *top)
 		status = array_append(&top->menu.items, usual[i]);
 }
 
+void top_menu_clear(struct menu *menu)
+{
+	for (size_t i = 0; i < menu->names.count; i++)
+		free(menu->names.data[i]);
+	array_free(&menu->names);
+	array_free(&menu->items);
+}
+
+static int compare_names(const void *first, const void *second)
+{
+	return strcmp(*(char *const *)first, *(char *const *)second);
+}
+
+static bool has_name(const struct menu *menu, const char *name)
+{
+	for (size_t i = 0; i < menu->names.count; i++)
+		if (strcmp(menu->names.data[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* Those that have processes; the first one is everybody. */
+static void add_users(struct top *top)
+{
+	const struct snapshot *tasks = top->moment.tasks;
+	struct menu *menu = &top->menu;
+	uint32_t last = 0;
+
+	for (uint32_t row = 0; row < tasks->process_count; row++) {
+		uint32_t user = tasks->processes[row].user;
+		char *name;
+
+		if (!user || user == last || has_name(menu, snapshot_text(tasks, user)))
+			continue;
+		last = user;
+		name = strdup(snapshot_text(tasks, user));
+		if (!name || array_append(&menu->names, name) < 0)
+			free(name);
+	}
+	if (menu->names.count)
+		qsort(menu->names.data, menu->names.count, sizeof(char *), compare_names);
+	for (int i = 0; i <= (int)menu->names.count; i++)
+		if (array_append(&menu->items, i - 1) < 0)
+			return;
+}
+
 void top_menu_open(struct top *top, enum menu_kind kind)
 {
+	top_leave_page(top);
+	top_menu_clear(&top->menu);
 	top->menu.kind = kind;
-	top->menu.items.count = 0;
 	top->menu.selected = 0;
 	top->mode = MODE_MENU;
 	if (kind == MENU_SIGNALS)
 		add_signals(top);
+	else if (kind == MENU_USERS)
+		add_users(top);
 	else
 		add_metrics(top, kind == MENU_SORT);
 }
@@ -104,6 +155,13 @@ static void choose(struct top *top)
 		top_signal_ask(top, item);
 		return;
 	}
+	if (top->menu.kind == MENU_USERS) {
+		free(top->choice.user);
+		top->choice.user = item < 0 ? NULL : strdup(top->menu.names.data[item]);
+		top->selected = 0;
+		top_arrange(top);
+		return;
+	}
 	top->choice.sorting = (struct group_sorting){
 		.keys = { { .by = ORDER_METRIC, .metric = (enum metric_id)item } },
 		.count = 1,
@@ -125,14 +183,18 @@ static void leave_menu(struct top *top)
 void top_menu_input(struct top *top, const struct input *input, int key)
 {
 	size_t last = top->menu.items.count ? top->menu.items.count - 1 : 0;
-	size_t *selected = &top->menu.selected;
+	size_t *selected = &top->menu.selected, page = top->menu.page;
 
 	if (input->kind == INPUT_CLICK)
 		return;
-	if (key == KEY_OF_UP || key == KEY_OF_PAGE_UP)
+	if (key == KEY_OF_UP)
 		*selected -= *selected > 0;
-	else if (key == KEY_OF_DOWN || key == KEY_OF_PAGE_DOWN)
+	else if (key == KEY_OF_DOWN)
 		*selected += *selected < last;
+	else if (key == KEY_OF_PAGE_UP)
+		*selected -= *selected < page ? *selected : page;
+	else if (key == KEY_OF_PAGE_DOWN)
+		*selected = *selected + page < last ? *selected + page : last;
 	else if (key == KEY_OF_FIRST)
 		*selected = 0;
 	else if (key == KEY_OF_LAST)
@@ -145,7 +207,7 @@ void top_menu_input(struct top *top, const struct input *input, int key)
 		 (key == KEY_OF_SORT_RIGHT || key == KEY_OF_RIGHT))
 		shift_column(top, 1);
 	else if (key == KEY_OF_BACK || key == KEY_OF_QUIT || key == KEY_OF_COLUMNS ||
-		 key == KEY_OF_SORT || key == KEY_OF_SIGNAL)
+		 key == KEY_OF_SORT || key == KEY_OF_SIGNAL || key == KEY_OF_USER)
 		leave_menu(top);
 }
 
@@ -156,9 +218,30 @@ static const char *menu_title(const struct top *top)
 		return "Sort by (Enter):";
 	case MENU_COLUMNS:
 		return "Columns: Space shows or hides, < and > move, Escape ends";
+	case MENU_USERS:
+		return "Processes of (Enter):";
 	default:
 		return "Signal to send (Enter):";
 	}
+}
+
+static void append_item(const struct top *top, int item, struct text *out)
+{
+	const struct menu *menu = &top->menu;
+	char name[KERNEL_NAME_SIZE];
+
+	if (menu->kind == MENU_SIGNALS)
+		text_format(out, "%2d %s", item, signal_name(item, name));
+	else if (menu->kind == MENU_USERS && item < 0)
+		text_append_string(out, "all users");
+	else if (menu->kind == MENU_USERS)
+		text_append_escaped(out, menu->names.data[item], strlen(menu->names.data[item]));
+	else
+		text_format(out, "%s%-22s %s",
+			    menu->kind == MENU_SORT ? "" :
+			    is_shown(top, item)	    ? "[x] " :
+						      "[ ] ",
+			    metrics[item].name, metrics[item].help);
 }
 
 void top_paint_menu(struct top *top, int row, int rows)
@@ -167,20 +250,14 @@ void top_paint_menu(struct top *top, int row, int rows)
 	size_t page = rows > 1 ? (size_t)rows - 1 : 1;
 	size_t first = menu->selected >= page ? menu->selected - page + 1 : 0;
 
+	top->menu.page = page;
 	display_put(row++, 0, display_columns(), STYLE_TITLES, false, menu_title(top));
 	for (size_t i = first; i < menu->items.count && i - first < page; i++) {
-		int item = menu->items.data[i];
-		char line[256], name[KERNEL_NAME_SIZE];
+		CLEANUP(text_free) struct text line = { 0 };
 
-		if (menu->kind == MENU_SIGNALS)
-			snprintf(line, sizeof(line), "%2d %s", item, signal_name(item, name));
-		else
-			snprintf(line, sizeof(line), "%s%-22s %s",
-				 menu->kind == MENU_SORT ? "" :
-				 is_shown(top, item)	 ? "[x] " :
-							   "[ ] ",
-				 metrics[item].name, metrics[item].help);
-		display_put(row, 0, display_columns(), STYLE_PLAIN, i == menu->selected, line);
+		append_item(top, menu->items.data[i], &line);
+		display_put(row, 0, display_columns(), STYLE_PLAIN, i == menu->selected,
+			    text_string(&line));
 		display_fill(row++, 0, i == menu->selected);
 	}
 }

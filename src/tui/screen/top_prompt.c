@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A line that is typed below the table: what to find, a filter, a time, yes or no. */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <wchar.h>
 
 #include "base/cleanup.h"
@@ -22,6 +24,7 @@ const char *top_prompt_label(const struct top *top)
 		[PROMPT_TIME] = "time: ",
 		[PROMPT_CONFIRM] = "y or n: ",
 		[PROMPT_SAVE] = "save to: ",
+		[PROMPT_PROFILE] = "profile (.html, .folded) to: ",
 	};
 
 	return labels[top->prompt];
@@ -69,18 +72,29 @@ void top_choose_filter(struct top *top, const char *text, bool is_meant)
 
 void top_prompt_open(struct top *top, enum prompt_kind kind)
 {
+	top_leave_page(top);
 	top->prompt = kind;
 	top->mode = MODE_PROMPT;
 	text_clear(&top->typed);
 	if (kind == PROMPT_SAVE)
-		text_format(&top->typed, "taskscope-%llu.tscope",
-			    (unsigned long long)(top->moment.sample.unix_ns / NS_PER_SECOND));
+		text_format(&top->typed, "taskscope-%" PRIu64 ".tscope",
+			    top->moment.sample.unix_ns / NS_PER_SECOND);
+	if (kind == PROMPT_PROFILE)
+		text_format(&top->typed, "taskscope-%" PRId32 "-%" PRIu64 ".html",
+			    top->profiled.tgid, clock_ns(CLOCK_REALTIME) / NS_PER_SECOND);
 	if (kind != PROMPT_FILTER)
 		return;
 	text_clear(&top->filter_before);
 	if (top->filter.text)
 		text_append_string(&top->filter_before, text_string(top->filter.text));
 	text_append_string(&top->typed, text_string(&top->filter_before));
+}
+
+void top_confirm(struct top *top, void (*confirmed)(struct top *top), const char *unconfirmed)
+{
+	top->confirmed = confirmed;
+	top->unconfirmed = unconfirmed;
+	top_prompt_open(top, PROMPT_CONFIRM);
 }
 
 static void take_time(struct top *top)
@@ -115,9 +129,13 @@ static void finish(struct top *top, bool is_meant)
 		break;
 	case PROMPT_CONFIRM:
 		if (is_meant)
-			top_signal_send(top);
+			top->confirmed(top);
 		else
-			top_say(top, false, "nothing was sent");
+			top_say(top, false, "%s", top->unconfirmed);
+		break;
+	case PROMPT_PROFILE:
+		if (is_meant)
+			act_profile(top, text_string(&top->typed));
 		break;
 	}
 }

@@ -7,12 +7,17 @@
 
 #include "base/loop.h"
 #include "base/text.h"
+#include "host/deadline_run.h"
+#include "tui/act/act.h"
 #include "tui/act/verb_page.h"
+#include "tui/detail/asked.h"
+#include "tui/detail/graphs.h"
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_source.h"
 #include "tui/screen/display.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/row_history.h"
+#include "tui/screen/text_page.h"
 #include "tui/screen/top.h"
 
 enum top_mode {
@@ -22,24 +27,18 @@ enum top_mode {
 	MODE_PROMPT, /* a line is typed, below the table */
 };
 
-/* Lines to read, with a heading in some. */
-struct text_page {
-	ARRAY_OF(char *) lines;
-	size_t first;
-	bool is_detail; /* made anew with each moment */
-	bool is_verb;	/* what another verb prints: tui/act/verb_page.h */
-};
-
 enum menu_kind {
 	MENU_SORT,
 	MENU_COLUMNS,
 	MENU_SIGNALS,
+	MENU_USERS,
 };
 
 struct menu {
 	enum menu_kind kind;
-	ARRAY_OF(int) items; /* metrics, or numbers of signals */
-	size_t selected;
+	ARRAY_OF(int) items; /* metrics, numbers of signals, or places of names */
+	ARRAY_OF(char *) names;
+	size_t selected, page;
 };
 
 enum prompt_kind {
@@ -48,6 +47,7 @@ enum prompt_kind {
 	PROMPT_TIME,
 	PROMPT_CONFIRM,
 	PROMPT_SAVE,
+	PROMPT_PROFILE,
 };
 
 /* How many events are shown below the table. */
@@ -101,10 +101,15 @@ struct top {
 	struct text filter_before; /* what Escape leads back to */
 	struct text message;	   /* said once, until the next key */
 	bool message_is_bad;
-	int signal_number; /* that waits to be confirmed */
-	int signal_pidfd;  /* -1: none */
-	struct row_identity target;
-	struct verb_child child;
+	void (*confirmed)(struct top *top); /* what y does */
+	const char *unconfirmed;	    /* what is said otherwise */
+	int signal_number;		    /* that waits to be confirmed */
+	struct act_targets targets;	    /* and to whom it goes */
+	struct row_identity profiled;	    /* whose profile waits for a name; also traced */
+	struct verb_page verb;
+	struct asked asked[ASKED_COUNT];
+	struct graphs graphs;		 /* of the detail */
+	struct deadline_threads readers; /* of files of others */
 	int marked_fd; /* of a moment, as a file; -1: none */
 	int widths[COLUMNS_MOST]; /* of the metrics; columns do not shrink from moment to moment */
 	struct painted_column painted[COLUMNS_MOST];
@@ -160,6 +165,9 @@ void top_paint_text(struct top *top, int row, int rows);
 void top_paint_menu(struct top *top, int row, int rows);
 
 void top_press(struct top *top, int key);
+/* Ends what a page of text asked for, before something else is shown. */
+void top_leave_page(struct top *top);
+void top_menu_clear(struct menu *menu);
 void top_menu_open(struct top *top, enum menu_kind kind);
 void top_menu_input(struct top *top, const struct input *input, int key);
 void top_prompt_open(struct top *top, enum prompt_kind kind);
@@ -170,13 +178,10 @@ void top_choose_filter(struct top *top, const char *text, bool is_meant);
 
 void top_show_keys(struct top *top);
 void top_show_detail(struct top *top);
-void top_text_clear(struct text_page *page);
-void top_text_line(struct text_page *page, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
 /* Asks which signal, then whether; sends it. */
 void top_signal_choose(struct top *top);
 void top_signal_ask(struct top *top, int number);
-void top_signal_send(struct top *top);
+/* Asks for y or n; `confirmed` is called after a y, else it says so. */
+void top_confirm(struct top *top, void (*confirmed)(struct top *top), const char *unconfirmed);
 
 #endif

@@ -25,8 +25,13 @@ void view_choice_usual(struct view_choice *choice)
 		selection_add(&choice->metrics, usual[i]);
 }
 
-/* Leaves the processes of the job that was chosen. */
-static int keep_job(struct snapshot *tasks, const struct moment *moment,
+static bool is_of_user(const struct snapshot *tasks, const struct task *task, const char *user)
+{
+	return !user || strcmp(snapshot_text(tasks, tasks->processes[task->process].user), user) == 0;
+}
+
+/* Leaves the processes of the job and the user that were chosen. */
+static int keep_chosen(struct snapshot *tasks, const struct moment *moment,
 		    const struct view_choice *choice)
 {
 	CLEANUP(free_pointer) uint32_t *jobs = NULL;
@@ -38,9 +43,11 @@ static int keep_job(struct snapshot *tasks, const struct moment *moment,
 		return status;
 	for (size_t i = 0; i < tasks->task_count; i++) {
 		uint32_t job = jobs[tasks->tasks[i].process];
+		bool is_of_job =
+			job && (choice->of_jobs || moment->jobs.data[job - 1].job.id == choice->job);
 
-		keep[i] = job &&
-			  (choice->of_jobs || moment->jobs.data[job - 1].job.id == choice->job);
+		keep[i] = (is_of_job || (!choice->job && !choice->of_jobs)) &&
+			  is_of_user(tasks, &tasks->tasks[i], choice->user);
 	}
 	return snapshot_keep(tasks, keep);
 }
@@ -49,14 +56,14 @@ static int filter_tasks(struct moment_view *view, const struct moment *moment,
 			const struct view_choice *choice, struct error *error)
 {
 	bool has_filter = choice->filter && !filter_is_empty(choice->filter);
-	bool is_of_job = choice->job || choice->of_jobs;
+	bool is_chosen = choice->job || choice->of_jobs || choice->user;
 	int status;
 
-	if (!has_filter && !is_of_job)
+	if (!has_filter && !is_chosen)
 		return 0;
 	status = snapshot_copy_tasks(moment->tasks, &view->filtered);
-	if (status == 0 && is_of_job)
-		status = keep_job(view->filtered, moment, choice);
+	if (status == 0 && is_chosen)
+		status = keep_chosen(view->filtered, moment, choice);
 	if (status == 0 && has_filter)
 		status = filter_apply(choice->filter, &view->filtered, 1, error);
 	return status;

@@ -26,6 +26,7 @@ struct view_choice {
 	struct selection metrics;
 	const struct filter *filter;
 	uint64_t job; /* only processes of the job with this id; 0: all */
+	char *user;   /* only processes of this user; NULL: of all */
 	bool of_jobs; /* only processes of the jobs that the moment has */
 	size_t limit; /* groups, 0: all */
 };

@@ -146,17 +146,22 @@ static void assert_part(print *how, const struct why *why, const char *part, boo
 static void text_has_the_answer_and_a_row_for_each_thread(void **state)
 {
 	struct why why = plain_answer();
+	const struct amounts before = threads[1].amounts;
 
 	(void)state;
+	amounts_set_waited_ns(&threads[1].amounts, WAIT_DISK, 100 * MS);
+	amounts_set_waited_ns(&threads[1].amounts, WAIT_PIPE, 1500 * MS);
+	amounts_set_waited_ns(&threads[1].amounts, WAIT_OTHER, 10 * MS);
 	assert_printed(
 		print_text, &why,
 		"10 m\\x1bz: it computes\n"
 		"  12 in the kernel: io_schedule, wait\\x1b\n"
 		"\n"
-		"tid  thread  state     cpu   ready  waits for  in    at                                  since  woken by\n"
-		" 10  m\\x1bz  R      75.0 %  12.5 %  -          -     -                                       -  -\n"
-		" 11  reader  S         0 %       -  pipe       read  pipe:[7], other end: writer (20)   300 ms  writer (21)\n"
-		" 12  stuck   D           -       -  disk       -     io_schedule                       >2.00 s  the kernel\n");
+		"tid  thread  state     cpu   ready  blocked              waits for  in    at                                  since  woken by\n"
+		" 10  m\\x1bz  R      75.0 %  12.5 %  -                    -          -     -                                       -  -\n"
+		" 11  reader  S         0 %       -  pipe 75 %, disk 5 %  pipe       read  pipe:[7], other end: writer (20)   300 ms  writer (21)\n"
+		" 12  stuck   D           -       -  -                    disk       -     io_schedule                       >2.00 s  the kernel\n");
+	threads[1].amounts = before;
 }
 
 static void text_has_the_verdict_with_its_evidence(void **state)

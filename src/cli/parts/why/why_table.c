@@ -13,6 +13,7 @@ static const struct table_column columns[] = {
 	{ "state",     TABLE_LEFT,  3, .id = "state" },
 	{ "cpu",       TABLE_RIGHT, 1, .id = NULL },
 	{ "ready",     TABLE_RIGHT, 5, .id = NULL },
+	{ "blocked",   TABLE_LEFT,  4, .id = NULL },
 	{ "waits for", TABLE_LEFT,  .id = "reason" },
 	{ "in",        TABLE_LEFT,  2, .id = "syscall" },
 	{ "at",        TABLE_NAME,  .id = NULL },
@@ -131,6 +132,40 @@ void why_member_row(struct table *table, const struct wait_member *member)
 	add_object(table, &member->object);
 }
 
+#define KINDS_MOST 3
+
+/* "disk 22 %, lock 3 %": what its blocked time was of, the most first, as shares of the time. */
+static void cell_blocked(struct table *table, const struct why *why, const struct amounts *amounts)
+{
+	uint64_t least_ns = why->watched_ns / 100, below_ns = UINT64_MAX;
+	struct text *out;
+
+	if (!amounts_has_waits(amounts) || !why->watched_ns) {
+		put_absent(table, NULL);
+		return;
+	}
+	out = put_begin(table);
+	for (int i = 0; i < KINDS_MOST; i++) {
+		uint64_t most_ns = 0;
+		int most = 0;
+
+		for (int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
+			uint64_t ns = amounts_waited(amounts, (enum wait_reason)reason).ns;
+
+			if (ns > most_ns && ns < below_ns) {
+				most_ns = ns;
+				most = reason;
+			}
+		}
+		if (most_ns <= least_ns)
+			break;
+		text_format(out, "%s%s %.0f %%", i ? ", " : "", waits[most].name,
+			    100 * (double)most_ns / (double)why->watched_ns);
+		below_ns = most_ns;
+	}
+	put_end(table);
+}
+
 /* What it waits for, else the place in the kernel. */
 static void cell_place(struct table *table, const struct why_thread *thread)
 {
@@ -176,6 +211,7 @@ void why_table_row(struct table *table, const struct why *why, const struct why_
 		  why_has_times(thread) ? watched : 0);
 	put_share(table, (double)amounts_get(&thread->amounts, AMOUNT_wait_time_ns),
 		  has_queue ? watched : 0);
+	cell_blocked(table, why, &thread->amounts);
 	put_string(table, thread->reason >= 0 ? waits[thread->reason].name : NULL);
 	put_string(table, thread->call);
 	cell_place(table, thread);
