@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The screen of `top`, in a terminal: what it shows, what keys do, and how it leaves the terminal."""
 import contextlib
+import json
 import os
 import pathlib
 import random
@@ -72,6 +73,44 @@ class Top(support.TestCase):
                 top.send(key)
                 top.wait_for(shows)
                 self.check_screen(f"{name}.txt", top)
+
+    def test_screens_of_a_recording_are_as_expected(self):
+        self.store()
+        for columns, rows, keys, name in [(80, 24, "", "80x24"), (120, 40, "", "120x40"), (40, 12, "", "40x12"),
+                                          (20, 5, "", "20x5"), (80, 24, "2", "threads"), (80, 24, "v", "events"),
+                                          (100, 50, "\r", "detail")]:
+            with self.subTest(name=name), \
+                    self.top("--store", "r.db", "--history", "1h", columns=columns, rows=rows) as top:
+                top.wait_for(lambda lines: lines[-1].startswith("F1Help"))
+                top.send("R")
+                top.wait_for("^r.db .*22:15:35")
+                top.type(keys)
+                if name == "detail":
+                    top.wait_for("no activity was recorded.*\n[^\n]*\n.*Where they stood.*\n.*no activity")
+                self.check_screen(f"recording-{name}.txt", top)
+
+    def test_figures_of_a_recording_are_those_of_the_same_moment_as_json(self):
+        store = self.store()
+        status, out, err = support.run("top", "--json", "--store", store, "--at", "22:14:35", "-m",
+                                       "run_time_ns,rss_bytes,minflt", "-s", "minflt", "-n", "10")
+        self.assertEqual(status, 0, err)
+        moment = json.loads(out)
+        status, out, err = support.run("show", store + "@22:14:35", "--format", "json", "-g", "process", "-m", "rss_bytes")
+        self.assertEqual(status, 0, err)
+        shown = {group["key"]: group["metrics"] for group in json.loads(out)["groups"]}
+        with self.top("--store", store, "--at", "22:14:35", "-m", "run_time_ns,rss_bytes,minflt", "-s", "minflt",
+                      columns=120) as top:
+            top.wait_for("22:14:35")
+            top.settle()
+            lines = {line.split()[0]: line.split() for line in top.screen.lines() if line.lstrip()[:4].isdigit()}
+        self.assertEqual(len(moment["groups"]), 10)
+        for group in moment["groups"]:
+            pid = re.search(r"\[(\d+)\]$", group["key"])[1]
+            metrics = {name: value["value"] for name, value in group["metrics"].items()}
+            self.assertEqual(metrics["rss_bytes"], shown[group["key"]]["rss_bytes"]["value"])
+            row = " ".join(lines[pid])
+            self.assertIn(f" {metrics['rss_bytes'] / 2**20:#.3g} MiB ", row)
+            self.assertIn(f" {metrics['run_time_ns'] / 1e7:#.3g} % " if metrics["run_time_ns"] else " 0 % ", row)
 
     def test_figures_are_those_of_show(self):
         status, out, _ = support.run("show", self.file, "-g", "process", "-m", "minflt,rss_bytes", "-s", "minflt",

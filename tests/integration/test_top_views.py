@@ -20,8 +20,14 @@ class Views(support.TestCase):
     def start(self, *words):
         process = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL)
         self.addCleanup(process.wait)
-        self.addCleanup(os.killpg, process.pid, signal.SIGKILL)
+        self.addCleanup(self.kill, process)
         return process
+
+    @staticmethod
+    def kill(process):
+        """With all that it started; it may have ended, and was not waited for as long as it is not known."""
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
 
     def recorded_job(self, running):
         """A job in its second of three steps, whose process sleeps; it is in some ticks."""
@@ -97,6 +103,90 @@ class Views(support.TestCase):
             top.send("X")
             top.wait_for("nightly")
         self.assertIsNone(job.poll())
+
+    def live(self, *words, **options):
+        """top beside a recorder whose store is in our folder, where the one of the host would be."""
+        prefix, env = (), {"XDG_STATE_HOME": self.path("state")}
+        if support.is_root():
+            prefix = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /var/lib && ln -s "$1" /var/lib/taskscope && '
+                      'shift && exec "$@"', "sh", self.path("state/taskscope")]
+        return self.top("-i", "200ms", *words, prefix=prefix, env=env, **options)
+
+    def recorder(self):
+        os.makedirs(self.path("state/taskscope"), exist_ok=True)
+        return recorder.Recorder(self, "--interval", "200ms", store=self.path("state/taskscope/recording.db"))
+
+    def test_a_job_is_ended(self):
+        other = self.start("sleep", "1235")
+        with self.recorder() as running:
+            job = self.recorded_job(running)
+            with self.live() as top:
+                top.wait_for("^1 job: nightly")
+                top.send("8")
+                top.wait_for(r"^ +1 running .* nightly")
+                top.send("F9")
+                top.wait_for("^15 SIGTERM")
+                top.send("Enter")
+                top.wait_for(r"^send SIGTERM to 1 process of job nightly\?")
+                top.send("n")
+                top.wait_for("nothing was sent")
+                self.assertIsNone(job.poll())
+                top.send("F9", "Enter")
+                top.wait_for(r"^send SIGTERM to 1 process of job nightly\?")
+                top.send("y")
+                self.assertEqual(job.wait(timeout=support.HANG), -signal.SIGTERM)
+                self.assertIsNone(other.poll())
+                top.send("q")
+                self.assertEqual(top.end(), 0)
+        with self.live("--read-only") as top:
+            top.wait_for("COMMAND$")
+            top.send("8", "F9")
+            top.wait_for("--read-only: nothing is signalled")
+
+    def test_a_recorder_that_stops_and_begins_again(self):
+        sleeper = self.start("sleep", "1234")
+        with self.live(columns=120) as top:
+            with self.recorder() as running:
+                running.next_tick(2)
+                top.send("8")
+                top.wait_for("^no job ran in the hour before")
+            top.wait_for("  live  recorder stopped")
+            top.wait_for("^the recorder has stopped")
+            # The store was moved away, and another one has begun.
+            for name in os.listdir(self.path("state/taskscope")):
+                os.rename(self.path("state/taskscope/" + name), self.path("state/taskscope/old." + name))
+            with self.recorder() as running:
+                job = self.recorded_job(running)
+                top.wait_for(r"^ +1 running .* nightly")
+                top.wait_for(lambda lines: "recorder" not in lines[0])
+            self.assertIsNone(job.poll())
+        self.assertIsNone(sleeper.poll())
+
+    def test_a_recording_grows_while_it_is_shown(self):
+        with recorder.Recorder(self, "--interval", "200ms") as running, \
+                self.top("--store", running.store, "--filter", "cmd=*1236") as top:
+            top.wait_for("  recording$")
+            sleeper = self.start("sleep", "1236")
+            support.wait_until(lambda: recorder.rows(running.store, "SELECT 1 FROM processes WHERE pid=?", sleeper.pid))
+            running.next_tick(2)
+            top.send("R")
+            top.wait_for(r"^ +%d .*sleep 1236" % sleeper.pid)
+            # The dead are shown where they lived, with what they did then.
+            sleeper.kill()
+            sleeper.wait()
+            support.wait_until(lambda: not any(row["pid"] == sleeper.pid for row in self.newest(running)))
+            top.send("R")
+            top.wait_for(lambda lines: not any("sleep 1236" in line for line in lines))
+            support.wait_until(lambda: top.send("[") or top.read(0.2) and "sleep 1236" in top.text())
+            top.send("Enter")
+            top.wait_for("^sleep  process %d" % sleeper.pid)
+            top.wait_for("^The last five minutes of the process:")
+            top.wait_for("^What its threads did in the minute before:")
+
+    def newest(self, running):
+        status, out, err = support.run("top", "--json", "--store", running.store)
+        self.assertEqual(status, 0, err)
+        return [{"pid": int(group["key"].rpartition("[")[2][:-1])} for group in json.loads(out)["groups"]]
 
     def test_moves_to_signals_and_events_below_the_table(self):
         with recorder.Recorder(self, "--interval", "200ms", "--tree", os.getpid()) as running:

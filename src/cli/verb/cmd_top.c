@@ -185,12 +185,12 @@ static int print_moment(const struct moment *moment, const struct view_choice *c
 	return status;
 }
 
-/* How many lines at most; of --at one. */
+/* How many lines at most; one of --at, and of a recording whose newest moment is asked for. */
 static unsigned long long lines_most(void)
 {
 	if (args.count.given)
 		return args.count.value;
-	return args.at ? 1 : ULLONG_MAX;
+	return args.at || (reads_recording() && !args.history.given) ? 1 : ULLONG_MAX;
 }
 
 /* Each moment is on a deadline of its own, so that the pace is kept.  Rates need a moment before. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -20,8 +21,9 @@
 #include "tui/moment/moment_jobs.h"
 #include "tui/moment/moment_source.h"
 
-/* A recording that has nothing newer is no longer written. */
+/* A recording that has nothing newer is no longer written; sooner where it was seen to be. */
 #define RECORDER_SILENT_NS (60 * NS_PER_SECOND)
+#define RECORDER_LATE_NS (5 * NS_PER_SECOND)
 #define EVENTS_MOST 100
 /* How far back the events of a moment go, so that people see the last ones. */
 #define EVENTS_AGE_NS (300 * NS_PER_SECOND)
@@ -33,14 +35,60 @@ struct live_source {
 	struct snapshot *before, *now;
 	char *store; /* NULL: none */
 	struct history *history;
+	dev_t device; /* the file that it is */
+	ino_t inode;
+	uint64_t end_ns; /* of the recording when it was looked at last */
+	uint64_t gap_ns; /* the longest time between two ends of it; 0: it was not seen to grow */
+	bool was_seen;	 /* a recorder wrote it */
 };
 
 #define NO_RECORDER "no recorder runs, which would know the jobs: taskscope record"
 
+#define RECORDER_GONE "the recorder has stopped: taskscope record"
+
+/* The file may have been moved away, and another one begun. */
+static void close_old_history(struct live_source *live)
+{
+	struct stat file;
+
+	if (!live->history || (stat(live->store, &file) == 0 && file.st_dev == live->device &&
+			       file.st_ino == live->inode))
+		return;
+	history_close(live->history);
+	live->history = NULL;
+	live->end_ns = 0;
+}
+
 static bool open_history(struct live_source *live, struct error *error)
 {
-	return live->history ||
-	       (live->store && history_open(live->store, &live->history, error) == 0);
+	struct stat file;
+
+	if (!live->store)
+		return false;
+	close_old_history(live);
+	if (live->history)
+		return true;
+	if (stat(live->store, &file) < 0 ||
+	    history_open(live->store, &live->history, error) < 0)
+		return false;
+	live->device = file.st_dev;
+	live->inode = file.st_ino;
+	return true;
+}
+
+/* Whether somebody writes the recording, by when it grew last. */
+static bool is_written(struct live_source *live, uint64_t end_ns, uint64_t now_ns)
+{
+	uint64_t silent_ns = RECORDER_SILENT_NS, gap_ns = end_ns - live->end_ns;
+
+	if (live->end_ns && end_ns > live->end_ns && gap_ns < RECORDER_SILENT_NS &&
+	    gap_ns > live->gap_ns)
+		live->gap_ns = gap_ns;
+	live->end_ns = end_ns;
+	if (live->gap_ns)
+		silent_ns = 3 * live->gap_ns > RECORDER_LATE_NS ? 3 * live->gap_ns :
+								  RECORDER_LATE_NS;
+	return end_ns + silent_ns >= now_ns;
 }
 
 /* A recorder may begin, end, or begin another file at any time. */
@@ -50,15 +98,15 @@ static void add_recorded(struct live_source *live, struct moment *moment)
 	struct error ignored = { 0 };
 	uint64_t end_ns;
 
-	moment->no_jobs = NO_RECORDER;
+	moment->no_jobs = live->was_seen ? RECORDER_GONE : NO_RECORDER;
+	moment->recorder_is_gone = live->was_seen;
 	if (!open_history(live, &ignored))
 		return;
 	end_ns = history_end(live->history);
-	if (end_ns + RECORDER_SILENT_NS < now_ns) {
-		history_close(live->history);
-		live->history = NULL;
+	if (!is_written(live, end_ns, now_ns))
 		return;
-	}
+	live->was_seen = true;
+	moment->recorder_is_gone = false;
 	moment_add_past(moment, live->history, now_ns - EVENTS_AGE_NS, end_ns, EVENTS_MOST);
 	moment_add_jobs(moment, live->history, live->source.job, now_ns);
 	moment->no_jobs = NULL;

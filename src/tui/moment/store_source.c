@@ -26,6 +26,7 @@ struct store_source {
 	struct moment_source source;
 	struct history *history;
 	ARRAY_OF(uint64_t) times;  /* of all moments, oldest first; no time is there twice */
+	ARRAY_OF(uint64_t) later;  /* while they are read: newer ones, the newest first */
 	ARRAY_OF(uint64_t) opened; /* when anomalies did, oldest first */
 	ARRAY_OF(uint64_t) events; /* that people should see, oldest first */
 	ARRAY_OF(uint64_t) edges;  /* begins and ends of jobs, oldest first */
@@ -33,6 +34,7 @@ struct store_source {
 	size_t at; /* the moment that was taken last, if any was */
 	bool was_taken;
 	uint64_t start_unix_ns; /* what is taken first; 0: the first moment */
+	uint64_t from_unix_ns;	/* nothing before is looked at */
 	struct snapshot *now;
 };
 
@@ -267,6 +269,72 @@ static int read_moment(struct store_source *store, size_t at, struct moment *ret
 	return 0;
 }
 
+static void sort_times(uint64_t *times, size_t count)
+{
+	if (count)
+		qsort(times, count, sizeof(uint64_t), compare_times);
+}
+
+static void reverse_times(uint64_t *times, size_t count)
+{
+	for (size_t i = 0, j = count; i + 1 < j; i++) {
+		uint64_t time = times[i];
+
+		times[i] = times[--j];
+		times[j] = time;
+	}
+}
+
+/* When something happened, from the first moment on. */
+static int read_marks(struct store_source *store, struct error *error)
+{
+	const struct history_span span = { store->from_unix_ns, UINT64_MAX };
+	const struct anomaly_query anomalies = { .span = span };
+	const struct event_query events = { .span = span,
+					    .kinds = NOTABLE_EVENTS,
+					    .limit = NOTABLE_MOST };
+	const struct job_query jobs = { .span = span, .limit = NOTABLE_MOST };
+	int status;
+
+	store->opened.count = store->events.count = store->edges.count = store->jobs.count = 0;
+	status = history_anomalies(store->history, &anomalies, add_opened, store, error);
+	if (status == 0)
+		status = history_events(store->history, &events, add_notable, store, NULL, error);
+	if (status == 0)
+		status = history_jobs(store->history, &jobs, add_edges, store, error);
+	sort_times(store->opened.data, store->opened.count);
+	sort_times(store->events.data, store->events.count);
+	sort_times(store->edges.data, store->edges.count);
+	return status;
+}
+
+static int add_later(void *context, const struct host_sample *sample)
+{
+	struct store_source *store = context;
+
+	return array_append(&store->later, sample->unix_ns);
+}
+
+/* A recorder may still write it: whether there are moments that were not known. */
+static bool read_later(struct store_source *store)
+{
+	uint64_t last = store->times.data[store->times.count - 1];
+	const struct history_span span = { last + 1, UINT64_MAX };
+	struct error ignored = { 0 };
+	size_t count = store->times.count;
+
+	store->later.count = 0;
+	(void)history_samples(store->history, &span, 0, add_later, store, &ignored);
+	/* The newest is the first, and the clock may have been set back meanwhile. */
+	for (size_t i = store->later.count; i-- > 0;)
+		if (store->later.data[i] > store->times.data[store->times.count - 1] &&
+		    array_append(&store->times, store->later.data[i]) < 0)
+			break;
+	if (store->times.count > count)
+		(void)read_marks(store, &ignored);
+	return store->times.count > count;
+}
+
 static int take_store(struct moment_source *source, const struct move *move, struct moment *ret,
 		      struct error *error)
 {
@@ -278,9 +346,13 @@ static int take_store(struct moment_source *source, const struct move *move, str
 	if (!store->was_taken) {
 		asked = store->start_unix_ns;
 		at = asked ? find_time(store, asked) : 0;
-	} else if (!find_move(store, move, &at)) {
+	} else if (!find_move(store, move, &at) &&
+		   (!read_later(store) || !find_move(store, move, &at))) {
 		return error_set(error, -ENODATA, "%s", no_moment(move));
 	}
+	/* The newest is the newest of now. */
+	if (store->was_taken && move->kind == MOVE_LAST && read_later(store))
+		(void)find_move(store, move, &at);
 	status = read_moment(store, at, ret, error);
 	if (status == 0 && asked && asked != UINT64_MAX && asked != store->times.data[at])
 		ret->asked_unix_ns = asked;
@@ -358,6 +430,7 @@ static void close_store(struct moment_source *source)
 	snapshot_free(store->now);
 	history_close(store->history);
 	array_free(&store->times);
+	array_free(&store->later);
 	array_free(&store->opened);
 	array_free(&store->events);
 	array_free(&store->edges);
@@ -373,24 +446,6 @@ static const struct moment_source_kind store_kind = {
 	.close = close_store,
 };
 
-static void sort_times(uint64_t *times, size_t count)
-{
-	if (count)
-		qsort(times, count, sizeof(uint64_t), compare_times);
-}
-
-static void reverse_times(struct store_source *store)
-{
-	uint64_t *times = store->times.data;
-
-	for (size_t i = 0, j = store->times.count; i + 1 < j; i++) {
-		uint64_t time = times[i];
-
-		times[i] = times[--j];
-		times[j] = time;
-	}
-}
-
 static int read_times(struct store_source *store, uint64_t age_ns, struct error *error)
 {
 	uint64_t end_ns = history_end(store->history);
@@ -398,28 +453,13 @@ static int read_times(struct store_source *store, uint64_t age_ns, struct error 
 		.from_unix_ns = age_ns && age_ns < end_ns ? end_ns - age_ns : 0,
 		.to_unix_ns = UINT64_MAX,
 	};
-	const struct anomaly_query anomalies = { .span = span };
-	const struct event_query events = { .span = span,
-					    .kinds = NOTABLE_EVENTS,
-					    .limit = NOTABLE_MOST };
-	const struct job_query jobs = { .span = span, .limit = NOTABLE_MOST };
 	int status = history_samples(store->history, &span, 0, add_time, store, error);
 
-	if (status == 0)
-		status = history_anomalies(store->history, &anomalies, add_opened, store, error);
-	if (status == 0)
-		status = history_events(store->history, &events, add_notable, store, NULL, error);
-	if (status == 0)
-		status = history_jobs(store->history, &jobs, add_edges, store, error);
-	if (status < 0)
-		return status;
-	if (!store->times.count)
+	store->from_unix_ns = span.from_unix_ns;
+	if (status == 0 && !store->times.count)
 		return error_set(error, -ENODATA, "the recording has no ticks of that time");
-	reverse_times(store);
-	sort_times(store->opened.data, store->opened.count);
-	sort_times(store->events.data, store->events.count);
-	sort_times(store->edges.data, store->edges.count);
-	return 0;
+	reverse_times(store->times.data, store->times.count);
+	return status < 0 ? status : read_marks(store, error);
 }
 
 int store_source_open(struct history *history, uint64_t age_ns, uint64_t at_unix_ns,

@@ -16,6 +16,7 @@
 #define HEADER_ROWS 5
 #define BAR_WIDTH 10
 #define PRESSURE_WIDTH 5
+#define NARROW 60 /* the date and the uptime give way to the time */
 
 /* On a low screen the table is what counts. */
 int top_header_rows(const struct top *top)
@@ -47,6 +48,8 @@ static void append_state(const struct top *top, struct text *line)
 		text_append_string(line, "  between ticks");
 	if (top->moment.tasks && top->moment.tasks->facts[FACT_resolution].present)
 		text_append_string(line, "  a minute");
+	if (top->moment.recorder_is_gone)
+		text_append_string(line, "  recorder stopped");
 	if (top->follows)
 		text_append_string(line, "  following");
 	if (kind->is_live && top->own_percent >= 0)
@@ -57,11 +60,15 @@ static void paint_first(const struct top *top, int row)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	const struct fact *uptime = &top->moment.read->facts[FACT_boottime_ns];
+	bool is_narrow = display_columns() < NARROW;
 
 	text_append_escaped(&line, top->options->title, strlen(top->options->title));
 	text_append_string(&line, "  ");
-	record_append_time(&line, top->moment.sample.unix_ns);
-	if (uptime->present) {
+	if (is_narrow)
+		top_append_time_of_day(&line, top->moment.sample.unix_ns);
+	else
+		record_append_time(&line, top->moment.sample.unix_ns);
+	if (uptime->present && !is_narrow) {
 		text_append_string(&line, "  up ");
 		unit_format(&line, UNIT_NS, uptime->number / NS_PER_SECOND * NS_PER_SECOND);
 	}

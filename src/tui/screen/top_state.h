@@ -155,6 +155,8 @@ const struct moment_job *top_job_at(const struct top *top, size_t row,
 const struct moment_job *top_selected_job(const struct top *top);
 void top_job_name(const struct top *top, size_t row, struct text *out);
 bool top_has_ruler(const struct top *top);
+/* "10:05:59" */
+void top_append_time_of_day(struct text *out, uint64_t unix_ns);
 void top_paint_ruler(struct top *top, int row);
 int top_timeline_rows(const struct top *top);
 void top_timeline_switch(struct top *top);
