@@ -95,9 +95,7 @@ static const char *refusal(const struct top *top)
 		return "what is shown is past: a signal needs a process of now";
 	if (!top->shows_jobs && axis != AXIS_PROCESS && axis != AXIS_THREAD)
 		return "a signal is sent to a process, or to those of a job: 1 shows processes, 8 jobs";
-	return top_rows(top) ? NULL :
-	       top->shows_jobs ? "there is no job" :
-				 "there is no process";
+	return top_rows(top) ? NULL : top->shows_jobs ? "there is no job" : "there is no process";
 }
 
 static bool choose_process(struct top *top)
@@ -181,8 +179,8 @@ static void send_signal(struct top *top)
 	if (sent == count)
 		top_say(top, false, "%s was sent to %s", name, text_string(&top->targets.name));
 	else
-		top_say(top, true, "%s was not sent to %s%s: %s", name,
-			sent ? "all of the " : "", text_string(&top->targets.name),
+		top_say(top, true, "%s was not sent to %s%s: %s", name, sent ? "all of the " : "",
+			text_string(&top->targets.name),
 			problem == ESRCH ? "it has ended" : strerror(problem));
 	act_targets_clear(&top->targets);
 }

@@ -24,8 +24,8 @@ struct verb_child {
 	struct top *top;
 	struct text_page *page; /* that its lines are added to; NULL: nobody reads them any more */
 	void (*ended)(struct verb_child *child, bool is_done); /* NULL: nothing is to be done */
-	struct loop_fd output, end; /* its pipe, and a pidfd */
-	pid_t pid;		    /* 0: none */
+	struct loop_fd output, end;			       /* its pipe, and a pidfd */
+	pid_t pid;					       /* 0: none */
 	uint64_t begin_ns;
 	struct text line; /* what has no end yet */
 	bool was_ended;	  /* by us */

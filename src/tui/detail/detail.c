@@ -198,7 +198,8 @@ static void add_threads(struct top *top, uint32_t process)
 	uint32_t row = snapshot->processes[process].first_task, count = 0;
 
 	top_text_line(&top->text, "%s", "");
-	top_text_line(&top->text, "Threads:                    S   on CPU    ready  waits for   scope");
+	top_text_line(&top->text,
+		      "Threads:                    S   on CPU    ready  waits for   scope");
 	while (row > 0 && snapshot->tasks[row - 1].process == process)
 		row--;
 	for (; row < snapshot->task_count && snapshot->tasks[row].process == process; row++)
@@ -269,14 +270,14 @@ static void add_now(struct top *top, const struct process *process)
 	if (top->options->host && top->moment.is_live)
 		process_now_add(top, process->tgid, process->start_time_ns);
 	else
-		top_text_line(&top->text,
-			      "  open files by kind, limits and memory by kind: only of a process of now");
+		top_text_line(
+			&top->text,
+			"  open files by kind, limits and memory by kind: only of a process of now");
 }
 
 static void add_process(struct top *top, const struct group *group, const struct task *task)
 {
-	const struct process *process =
-		&top->view.grouping->snapshot->processes[task->process];
+	const struct process *process = &top->view.grouping->snapshot->processes[task->process];
 
 	add_identity(top, process, task);
 	add_parents(top, task->process);
@@ -293,9 +294,12 @@ void top_show_detail(struct top *top)
 		enum metric_section section;
 		const char *title;
 	} sections[] = {
-		{ SECTION_SCHEDULING, "Scheduling" },	{ SECTION_MEMORY, "Memory" },
-		{ SECTION_HEAP, "Heap" },		{ SECTION_IO, "Input and output" },
-		{ SECTION_DELAYS, "Delays" },		{ SECTION_WAITS, "Waits" },
+		{ SECTION_SCHEDULING, "Scheduling" },
+		{ SECTION_MEMORY, "Memory" },
+		{ SECTION_HEAP, "Heap" },
+		{ SECTION_IO, "Input and output" },
+		{ SECTION_DELAYS, "Delays" },
+		{ SECTION_WAITS, "Waits" },
 		{ SECTION_SCOPES, "Scopes" },
 	};
 	int64_t row = top_find_identity(top, &top->shown);

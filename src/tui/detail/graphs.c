@@ -139,8 +139,11 @@ static void add_graph(struct top *top, size_t i)
 	for (size_t point = first; point < count; point++) {
 		double value = graphs->values[i][point];
 
-		row_graph_append(&line, value < 0 ? 0 : most > 0 ? value / most : 0, value >= 0,
-				 display_has_blocks());
+		row_graph_append(&line,
+				 value < 0 ? 0 :
+				 most > 0  ? value / most :
+					     0,
+				 value >= 0, display_has_blocks());
 	}
 	text_append_string(&line, "  ");
 	append_amount(&line, shown[i], graphs->values[i][count - 1]);
@@ -159,7 +162,7 @@ void graphs_add(struct top *top, const struct process *process, const struct gro
 	top_text_line(&top->text, "%s", "");
 	top_text_line(&top->text, "%s:",
 		      top->graphs.is_recorded ? "The last five minutes of the process" :
-						    "Since this was opened");
+						"Since this was opened");
 	for (size_t i = 0; i < GRAPHS_COUNT; i++)
 		add_graph(top, i);
 }

@@ -132,10 +132,17 @@ static void add_limits(struct text_page *page, int process, int64_t files)
 static const struct {
 	const char *key, *name;
 } kinds_of_memory[] = {
-	{ "RssAnon:", "own" },	   { "RssFile:", "of files" },	 { "RssShmem:", "shared" },
-	{ "VmSwap:", "swapped" },  { "VmLck:", "locked" },	 { "VmData:", "data (mapped)" },
-	{ "VmStk:", "stack" },	   { "VmExe:", "code" },	 { "VmLib:", "libraries" },
-	{ "VmPTE:", "page tables" }, { "HugetlbPages:", "huge pages" },
+	{ "RssAnon:", "own" },
+	{ "RssFile:", "of files" },
+	{ "RssShmem:", "shared" },
+	{ "VmSwap:", "swapped" },
+	{ "VmLck:", "locked" },
+	{ "VmData:", "data (mapped)" },
+	{ "VmStk:", "stack" },
+	{ "VmExe:", "code" },
+	{ "VmLib:", "libraries" },
+	{ "VmPTE:", "page tables" },
+	{ "HugetlbPages:", "huge pages" },
 };
 
 static void add_memory(struct text_page *page, int process)
@@ -167,8 +174,7 @@ static void add_stack(struct top *top, int process, int32_t pid)
 {
 	struct text_page *page = &top->text;
 	char buffer[STACK_BYTES_MOST] = "";
-	ssize_t size =
-		deadline_read(&top->readers, pid, process, "stack", buffer, sizeof(buffer));
+	ssize_t size = deadline_read(&top->readers, pid, process, "stack", buffer, sizeof(buffer));
 	char *rest = NULL, *line;
 	int count = 0;
 
@@ -178,7 +184,9 @@ static void add_stack(struct top *top, int process, int32_t pid)
 			      size < 0 ? strerror((int)-size) : "");
 		return;
 	}
-	top_text_line(page, "  kernel stack of the first thread (all of them, with their own code, are below):");
+	top_text_line(
+		page,
+		"  kernel stack of the first thread (all of them, with their own code, are below):");
 	for (line = strtok_r(buffer, "\n", &rest); line && count++ < STACK_LINES_MOST;
 	     line = strtok_r(NULL, "\n", &rest)) {
 		const char *name = strchr(line, ' ');

@@ -68,8 +68,7 @@ static bool open_history(struct live_source *live, struct error *error)
 	close_old_history(live);
 	if (live->history)
 		return true;
-	if (stat(live->store, &file) < 0 ||
-	    history_open(live->store, &live->history, error) < 0)
+	if (stat(live->store, &file) < 0 || history_open(live->store, &live->history, error) < 0)
 		return false;
 	live->device = file.st_dev;
 	live->inode = file.st_ino;
@@ -86,8 +85,8 @@ static bool is_written(struct live_source *live, uint64_t end_ns, uint64_t now_n
 		live->gap_ns = gap_ns;
 	live->end_ns = end_ns;
 	if (live->gap_ns)
-		silent_ns = 3 * live->gap_ns > RECORDER_LATE_NS ? 3 * live->gap_ns :
-								  RECORDER_LATE_NS;
+		silent_ns =
+			3 * live->gap_ns > RECORDER_LATE_NS ? 3 * live->gap_ns : RECORDER_LATE_NS;
 	return end_ns + silent_ns >= now_ns;
 }
 

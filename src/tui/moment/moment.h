@@ -72,7 +72,7 @@ struct moment {
 	uint64_t
 		asked_unix_ns; /* the time that was asked for, if it is between two moments; else 0 */
 	bool is_live;
-	bool has_recorder; /* anomalies and events are known */
+	bool has_recorder;     /* anomalies and events are known */
 	bool recorder_is_gone; /* one was there before, and writes nothing any more */
 };
 

@@ -19,12 +19,9 @@
 const char *top_prompt_label(const struct top *top)
 {
 	static const char *const labels[] = {
-		[PROMPT_FIND] = "find: ",
-		[PROMPT_FILTER] = "filter: ",
-		[PROMPT_TIME] = "time: ",
-		[PROMPT_CONFIRM] = "y or n: ",
-		[PROMPT_SAVE] = "save to: ",
-		[PROMPT_PROFILE] = "profile (.html, .folded) to: ",
+		[PROMPT_FIND] = "find: ",    [PROMPT_FILTER] = "filter: ",
+		[PROMPT_TIME] = "time: ",    [PROMPT_CONFIRM] = "y or n: ",
+		[PROMPT_SAVE] = "save to: ", [PROMPT_PROFILE] = "profile (.html, .folded) to: ",
 	};
 
 	return labels[top->prompt];

@@ -110,7 +110,7 @@ struct top {
 	struct asked asked[ASKED_COUNT];
 	struct graphs graphs;		 /* of the detail */
 	struct deadline_threads readers; /* of files of others */
-	int marked_fd; /* of a moment, as a file; -1: none */
+	int marked_fd;			 /* of a moment, as a file; -1: none */
 	int widths[COLUMNS_MOST]; /* of the metrics; columns do not shrink from moment to moment */
 	struct painted_column painted[COLUMNS_MOST];
 	size_t painted_count;

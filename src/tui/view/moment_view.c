@@ -27,12 +27,13 @@ void view_choice_usual(struct view_choice *choice)
 
 static bool is_of_user(const struct snapshot *tasks, const struct task *task, const char *user)
 {
-	return !user || strcmp(snapshot_text(tasks, tasks->processes[task->process].user), user) == 0;
+	return !user ||
+	       strcmp(snapshot_text(tasks, tasks->processes[task->process].user), user) == 0;
 }
 
 /* Leaves the processes of the job and the user that were chosen. */
 static int keep_chosen(struct snapshot *tasks, const struct moment *moment,
-		    const struct view_choice *choice)
+		       const struct view_choice *choice)
 {
 	CLEANUP(free_pointer) uint32_t *jobs = NULL;
 	CLEANUP(free_pointer) uint32_t *steps = NULL;
@@ -43,8 +44,8 @@ static int keep_chosen(struct snapshot *tasks, const struct moment *moment,
 		return status;
 	for (size_t i = 0; i < tasks->task_count; i++) {
 		uint32_t job = jobs[tasks->tasks[i].process];
-		bool is_of_job =
-			job && (choice->of_jobs || moment->jobs.data[job - 1].job.id == choice->job);
+		bool is_of_job = job && (choice->of_jobs ||
+					 moment->jobs.data[job - 1].job.id == choice->job);
 
 		keep[i] = (is_of_job || (!choice->job && !choice->of_jobs)) &&
 			  is_of_user(tasks, &tasks->tasks[i], choice->user);
