@@ -39,7 +39,7 @@ static bool is_on_disk(const struct process_mapping *mapping)
 static int add_module(struct process_modules *modules, struct present_memory *present,
 		      const struct process_mapping *mapping, const struct process_mapping *entry)
 {
-	const struct target_memory whole = target_memory_of(&present->pid);
+	const struct target_memory whole = target_memory_whole(present);
 	const struct target_memory there = target_memory_present(present);
 	const struct target_memory *memory = is_on_disk(mapping) ? &whole : &there;
 	struct process_module module = { .mapping = mapping };

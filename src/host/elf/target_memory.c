@@ -44,7 +44,6 @@ static ssize_t read_batch(pid_t pid, const struct target_span *spans, size_t cou
 
 	for (size_t i = 0; i < count; i++)
 		remote[i] = (struct iovec){ (void *)(uintptr_t)spans[i].address, size };
-	await_map(pid);
 	got = process_vm_readv(pid, &local, 1, remote, count, 0);
 	return got < 0 ? -errno : got;
 }
@@ -54,6 +53,7 @@ static ssize_t read_process(void *context, uint64_t address, void *buffer, size_
 	const struct target_span span = { .address = address };
 	const pid_t *pid = context;
 
+	await_map(*pid);
 	return read_batch(*pid, &span, 1, size, buffer);
 }
 
@@ -74,10 +74,14 @@ bool target_page_is_present(int pagemap, uint64_t address)
 	       entry & PAGE_PRESENT;
 }
 
-/* Reads up to the first page that is not present. */
+/*
+ * Reads up to the first page that is not present.  Reading the pagemap waits for the lock on the memory
+ * map, as await_map() does.
+ */
 static ssize_t read_present(void *context, uint64_t address, void *buffer, size_t size)
 {
 	struct present_memory *present = context;
+	const struct target_span span = { .address = address };
 	uint64_t page_size = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t end = address;
 
@@ -87,8 +91,24 @@ static ssize_t read_present(void *context, uint64_t address, void *buffer, size_
 		end = (end / page_size + 1) * page_size;
 	if (end == address)
 		return -EAGAIN;
-	return read_process(&present->pid, address, buffer,
-			    end < address + size ? end - address : size);
+	return read_batch(present->pid, &span, 1, end < address + size ? end - address : size,
+			  buffer);
+}
+
+static ssize_t read_whole(void *context, uint64_t address, void *buffer, size_t size)
+{
+	struct present_memory *present = context;
+	const struct target_span span = { .address = address };
+
+	if (present->pagemap < 0)
+		return read_process(&present->pid, address, buffer, size);
+	(void)target_page_is_present(present->pagemap, address); /* waits as await_map() does */
+	return read_batch(present->pid, &span, 1, size, buffer);
+}
+
+struct target_memory target_memory_whole(struct present_memory *present)
+{
+	return (struct target_memory){ .read = read_whole, .context = present };
 }
 
 struct target_memory target_memory_present(struct present_memory *present)
@@ -187,10 +207,11 @@ ssize_t target_read_spans(pid_t pid, struct target_span *spans, size_t count, si
 
 	while (done < count) {
 		size_t batch = count - done < SPANS_AT_ONCE ? count - done : SPANS_AT_ONCE;
-		ssize_t got =
-			read_batch(pid, spans + done, batch, size, (char *)buffer + done * size);
 		size_t whole;
+		ssize_t got;
 
+		await_map(pid);
+		got = read_batch(pid, spans + done, batch, size, (char *)buffer + done * size);
 		if (got < 0 && got != -EFAULT) {
 			fail_spans(spans + done, count - done, (int)got);
 			return got;

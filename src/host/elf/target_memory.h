@@ -39,6 +39,8 @@ struct present_memory {
  * live as long.
  */
 struct target_memory target_memory_present(struct present_memory *present);
+/* All of its pages, by the same fd: reads take less time than those of target_memory_of(). */
+struct target_memory target_memory_whole(struct present_memory *present);
 
 /*
  * Reads all of `size` bytes.  Returns 0; -EFAULT or another error of read(), and then the buffer

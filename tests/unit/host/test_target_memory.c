@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads of another process' memory: whole, partly readable, in batches. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,6 +69,34 @@ static void memory_is_read_as_it_is(void **state)
 	assert_int_equal(target_read(&memory, 0, bytes, 16), -EFAULT);
 	end_child(child);
 	assert_int_equal(target_read(&memory, (uintptr_t)edge, bytes, 16), -ESRCH);
+}
+
+/* A page that was never touched is not present; reading all pages fetches it. */
+static void pages_that_are_not_present_are_read_on_request(void **state)
+{
+	char *fresh = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child = start_child();
+	char path[64], bytes[16];
+	struct present_memory present = { .pid = child };
+	struct target_memory there = target_memory_present(&present);
+	struct target_memory whole = target_memory_whole(&present);
+	uint64_t value;
+
+	(void)state;
+	assert_ptr_not_equal(fresh, MAP_FAILED);
+	snprintf(path, sizeof(path), "/proc/%ld/pagemap", (long)child);
+	present.pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(present.pagemap >= 0);
+	assert_int_equal(target_read(&there, (uintptr_t)&numbers[5], &value, sizeof(value)), 0);
+	assert_int_equal(value, 25);
+	assert_int_equal(target_read(&there, (uintptr_t)fresh, bytes, 16), -EAGAIN);
+	assert_int_equal(target_read(&whole, (uintptr_t)&numbers[5], &value, sizeof(value)), 0);
+	assert_int_equal(value, 25);
+	assert_int_equal(target_read(&whole, (uintptr_t)fresh, bytes, 16), 0);
+	assert_int_equal(target_read(&whole, (uintptr_t)edge + 4088, bytes, 16), -EFAULT);
+	end_child(child);
+	close(present.pagemap);
+	munmap(fresh, 8192);
 }
 
 static void spans_are_read_in_their_order(void **state)
@@ -176,6 +205,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_read_as_it_is),
+		cmocka_unit_test(pages_that_are_not_present_are_read_on_request),
 		cmocka_unit_test(spans_are_read_in_their_order),
 		cmocka_unit_test(a_span_that_cannot_be_read_costs_itself_only),
 		cmocka_unit_test(a_process_that_is_gone_is_the_error_of_all),
