@@ -246,6 +246,21 @@ class Runs(Jobs):
         self.assertIn("exit", self.accept("report", self.path("run.tscope")))
         self.accept("verify", self.store)
 
+    def test_what_happened_in_a_run_is_noted_without_a_recorder(self):
+        script = "sh -c 'exit 3'; sh -c 'kill -9 $$'; exit 4"
+        self.assertEqual(self.run_job("--job", "build", "--step", "1", "--", "sh", "-c", script)[0], 4)
+        events = rows(self.store, "SELECT kind, details, step, count FROM job_events WHERE kind IN ('exit', 'kill')")
+        if kernel.WAYS == ["procfs"]:
+            self.assertIn(("exit", "exit status 4", "1", 1), events)
+            return
+        for details in "exit status 3", "ended by SIGKILL", "exit status 4":
+            self.assertEqual(events.count(("exit", details, "1", 1)), 1, events)
+        text = self.accept("report", "build", "--store", self.store)
+        self.assertIn("exit status 3", text)
+        if kernel.has_bpf():
+            self.assertIn("SIGKILL, sent by process", text)
+        self.accept("verify", self.store)
+
     def test_a_job_of_one_process_that_lives_5_ms(self):
         status, _, err = self.run_job("--job", "short", "--", "sleep", "0.005")
         self.assertEqual((status, err), (0, ""))
@@ -474,19 +489,24 @@ class WithRecorder(Jobs):
             report = json.loads(self.accept("report", "x", *asked, "--format", "json", prefix=AS_NOBODY))
             self.assertEqual((report["job"]["id"], report["job"]["watched"]), (job, theirs))
             self.assertEqual([event["kind"] for event in report["events"]], ["start", "end"])
+            self.assertIn(f"job x, #{job}: success", self.accept("report", f"#{job}", *asked, prefix=AS_NOBODY))
             self.assertIn(f"job x, #{job}: success", self.accept("report", "--latest", *asked, prefix=AS_NOBODY))
-            self.assertEqual(self.accept("report", "x", *asked), self.accept("report", "x", "--store", self.store))
+            self.assertEqual(ask("job_start", name="killed", pid=child.pid)["result"]["job"], job + 1)
+            ask("job_end", name="killed", outcome="failure", status=signal.SIGKILL)
+            self.assertIn("ended by SIGKILL", self.accept("report", "killed", *asked, prefix=AS_NOBODY))
+            for name in "x", "killed":
+                self.assertEqual(self.accept("report", name, *asked), self.accept("report", name, "--store", self.store))
             for word in "root's", f"#{own}":
                 self.refuse("report", word, *asked, prefix=AS_NOBODY, says="no job ")
             self.assertIn("jobs are needed", self.accept("correlate", *asked, prefix=AS_NOBODY))
             for prefix, running in ((), 1), (AS_NOBODY, 0):
                 found = json.loads(self.accept("correlate", *asked, "--format", "json", prefix=prefix))
-                self.assertEqual((found["jobs"], found["running"]), (1, running))
+                self.assertEqual((found["jobs"], found["running"]), (2, running))
             self.accept("estimate", "x", *asked)
             self.refuse("estimate", "root's", *asked, prefix=AS_NOBODY, says="no job called")
             self.accept("estimate", "x", *asked, prefix=AS_NOBODY)
             text = self.accept(*words, "-n", "1", prefix=AS_NOBODY).splitlines()
-            self.assertRegex(text[1], f"^ *{job}  x +success")
+            self.assertRegex(text[1], f"^ *{job + 1}  killed +failure")
             self.assertEqual([item["id"] for item in
                               json.loads(self.accept(*words, "--running", "--format", "json"))["jobs"]], [own])
             replies = [ask("job_start", name="flood", pid=child.pid) for _ in range(70)]

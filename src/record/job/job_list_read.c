@@ -48,6 +48,7 @@ int job_json_give(const json_t *object, job_row_sink *sink, void *context)
 {
 	const char *name = job_json_text(object, "name");
 	int32_t pid = (int32_t)job_json_number(object, "pid");
+	uint64_t signal = job_json_number(object, "exit_signal");
 	struct job job = {
 		.id = job_json_number(object, "id"),
 		.name = name ? name : "?",
@@ -57,7 +58,8 @@ int job_json_give(const json_t *object, job_row_sink *sink, void *context)
 		.boot_id = job_json_text(object, "boot_id"),
 		.outcome = job_json_outcome(object),
 		.has_status = json_object_get(object, "exit_status"),
-		.status = (int)(job_json_number(object, "exit_status") & 0xff) << 8,
+		.status = signal ? (int)(signal & 0x7f) :
+				   (int)(job_json_number(object, "exit_status") & 0xff) << 8,
 		.root = { pid, pid, job_json_number(object, "start_time_ns") },
 		.cgroup = job_json_text(object, "cgroup"),
 		.cmd = job_json_text(object, "cmd"),

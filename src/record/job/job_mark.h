@@ -41,6 +41,9 @@ struct job_measured {
 	const char *details;  /* NULL: none */
 	struct job_syscall syscalls[JOB_SYSCALLS_MOST];
 	size_t syscall_count;
+	/* What happened, for a store that no recorder writes. */
+	const struct job_event *events;
+	size_t event_count;
 	const void
 		*run; /* as a .tscope file; NULL: none.  Through a socket it is a file of its own */
 	size_t run_size; /* without a run: how many bytes there would be, and it is too large */
@@ -54,7 +57,8 @@ struct job_mark {
 	const char *name;
 	const char *step;     /* NULL: none; where a step begins, the next number */
 	struct task_key root; /* its first process; all 0: none */
-	bool takes_children;  /* what the first process has forked before belongs to it, too */
+	bool watches; /* the first process is the one that marks: a taskscope that runs the command */
+	bool takes_children; /* what the first process has forked before belongs to it, too */
 	const char *cgroup, *cmd, *watched;
 	uint64_t steps;
 	enum job_outcome outcome; /* of an end */

@@ -83,6 +83,13 @@ int job_store_measured(struct history *history, uint64_t job, const char *step,
 	if (measured->syscall_count)
 		status = history_put_job_syscalls(history, job, step, measured->syscalls,
 						  measured->syscall_count, error);
+	for (size_t i = 0; i < measured->event_count && status == 0; i++) {
+		struct job_event event = measured->events[i];
+
+		event.job = job;
+		event.step = step;
+		status = history_add_job_event(history, &event, error);
+	}
 	if (status == 0 && !measured->run && measured->run_size)
 		status = error_set(
 			error, -EFBIG,
@@ -141,10 +148,10 @@ static int check_room(struct taking *taking)
 	size_t count = 0;
 	int status = history_jobs(taking->history, &query, count_one, &count, taking->error);
 
-	return status < 0 || count < JOBS_OF_USER ?
+	return status < 0 || count < JOBS_MOST ?
 		       status :
 		       error_set(taking->error, -E2BIG,
-				 "%d jobs of this user run already: end one of them", JOBS_OF_USER);
+				 "%d jobs of this user run already: end one of them", JOBS_MOST);
 }
 
 static int start(struct taking *taking)

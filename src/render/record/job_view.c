@@ -126,6 +126,8 @@ void job_json(struct json *json, const struct job_row *row, bool shows_texts)
 	json_member_string(json, "outcome", job_outcome_names[job->outcome]);
 	if (job->has_status)
 		json_member_u64(json, "exit_status", exit_status(job->status));
+	if (job->has_status && WIFSIGNALED(job->status))
+		json_member_u64(json, "exit_signal", (uint64_t)WTERMSIG(job->status));
 	json_member_u64(json, "begin_ns", job->begin_unix_ns);
 	write_known(json, "end_ns", job->end_unix_ns);
 	write_known(json, "duration_ns", row->duration_ns);

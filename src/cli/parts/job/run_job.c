@@ -15,6 +15,7 @@
 #include "model/run/run_snapshot.h"
 #include "model/snapshot/snapshot.h"
 #include "model/tree/run.h"
+#include "record/job/job_run_events.h"
 #include "render/run/run_text.h"
 #include "store/snapshot_file.h"
 
@@ -53,7 +54,7 @@ static int begin_step(struct run_job *job, const char *name, struct error *error
 	const struct task_key own = { .pid = getpid(), .tid = getpid() };
 	struct job_marked marked;
 	struct job_mark mark = {
-		.kind = JOB_MARK_STEP, .name = name, .step = job->step, .root = own
+		.kind = JOB_MARK_STEP, .name = name, .step = job->step, .root = own, .watches = true
 	};
 	int status = place_mark(job, &mark, &marked, error);
 
@@ -69,7 +70,9 @@ static int start(struct run_job *job, char *const *words, struct error *error)
 	CLEANUP(text_free) struct text command = { 0 };
 	const struct task_key own = { .pid = getpid(), .tid = getpid() };
 	struct job_marked marked;
-	struct job_mark mark = { .kind = JOB_MARK_START, .name = job->name, .root = own };
+	struct job_mark mark = {
+		.kind = JOB_MARK_START, .name = job->name, .root = own, .watches = true
+	};
 	int status;
 
 	join_words(&command, words);
@@ -105,6 +108,8 @@ static void measure(const struct run *run, struct text *details, struct job_meas
 	if (!diagnosis)
 		return;
 	diagnose(run, diagnosis);
+	if (diagnosis->verdict.class == CLASS_UNKNOWN)
+		return;
 	run_text_append_limit(details, &diagnosis->verdict);
 	ret->details = details->failed ? NULL : text_string(details);
 }
@@ -146,6 +151,8 @@ static int mark_end(struct run_job *job, struct job_mark *mark, struct error *er
 		return status;
 	mark->step = NULL;
 	mark->measured = whole;
+	if (job->used_step[0]) /* they are the step's */
+		mark->measured.event_count = 0;
 	return place_mark(job, mark, &marked, error);
 }
 
@@ -153,6 +160,7 @@ int run_job_end(struct run_job *job, const struct run *run, int exit_status, str
 {
 	CLEANUP(free_pointer) struct job_mark *mark = calloc(1, sizeof(*mark));
 	CLEANUP(text_free) struct text details = { 0 };
+	CLEANUP(job_run_events_clear) struct job_run_events events = { 0 };
 	CLEANUP(free_pointer) void *bytes = NULL;
 	int packed = 0, status;
 
@@ -167,6 +175,11 @@ int run_job_end(struct run_job *job, const struct run *run, int exit_status, str
 	if (run) {
 		measure(run, &details, &mark->measured);
 		packed = pack(run, &mark->measured, &bytes, error);
+		if (job_run_events_make(run, &events) < 0)
+			packed = error_set(error, -ENOMEM,
+					   "not enough memory for the events of the job");
+		mark->measured.events = events.list.data;
+		mark->measured.event_count = events.list.count;
 	}
 	status = mark_end(job, mark, error);
 	return status < 0 ? status : packed;

@@ -50,6 +50,19 @@ static void set_signals(const struct run *run, struct job_figures *ret)
 	job_set(ret, JOB_kills, (double)(kills > deadly ? kills : deadly));
 }
 
+/* One that was too short to be sampled has its average; a peak is never less. */
+static void set_peak_cpu(const struct run *run, struct job_figures *ret)
+{
+	double peak = run->sampling.cores_peak.present ? run->sampling.cores_peak.value : 0;
+	uint64_t wall_ns = run_wall_ns(run);
+	double average = job_has(ret, JOB_run_time_ns) && wall_ns ?
+				 ret->values[JOB_run_time_ns] / (double)wall_ns :
+				 0;
+
+	if (run->sampling.cores_peak.present || average > 0)
+		job_set(ret, JOB_peak_cpu_percent, 100 * (average > peak ? average : peak));
+}
+
 const char *job_run_lacks(const struct job_figures *figures)
 {
 	if (job_has(figures, JOB_run_time_ns) && job_has(figures, JOB_peak_memory_bytes) &&
@@ -76,8 +89,7 @@ void job_figures_of_run(const struct run *run, struct job_figures *ret, enum job
 		job_set(ret, JOB_run_time_ns,
 			(double)(run_seen_cpu_ns(run) + run_unseen_cpu_ns(run)));
 	set_memory(tree, ret, ret_memory);
-	if (run->sampling.cores_peak.present)
-		job_set(ret, JOB_peak_cpu_percent, run->sampling.cores_peak.value * 100);
+	set_peak_cpu(run, ret);
 	for (size_t i = 0; i < ARRAY_SIZE(amounts); i++)
 		if (amounts_has(&tree->amounts, amounts[i].amount))
 			job_set(ret, amounts[i].value,
