@@ -140,9 +140,11 @@ static const char *path_below(const char *path, const char *directory)
 	return path + length;
 }
 
-/* Directories below the old path have the new one from now on. */
-static void follow_move(struct job_watch *watch, const char *old, const char *new)
+/* Directories below the old path have the new one from now on.  False when none of them was watched. */
+static bool follow_move(struct job_watch *watch, const char *old, const char *new)
 {
+	bool is_watched = false;
+
 	for (size_t i = 0; i < watch->directories.count; i++) {
 		struct watched_directory *directory = &watch->directories.data[i];
 		const char *rest = path_below(directory->path, old);
@@ -151,6 +153,7 @@ static void follow_move(struct job_watch *watch, const char *old, const char *ne
 
 		if (!rest)
 			continue;
+		is_watched = true;
 		text_format(&path, "%s%s", new, rest);
 		moved = path.failed ? NULL : strdup(text_string(&path));
 		watch->lost += !moved;
@@ -159,6 +162,7 @@ static void follow_move(struct job_watch *watch, const char *old, const char *ne
 			directory->path = moved;
 		}
 	}
+	return is_watched;
 }
 
 /* What left the job's directory is not the job's any more. */
@@ -176,7 +180,10 @@ static void forget_moved(struct job_watch *watch)
 	}
 }
 
-/* Whether the event is one of a directory that was moved from one place to another inside. */
+/*
+ * Whether the event is the second one of a watched directory that was moved from one place to another
+ * inside.  Events of others may be between the two.
+ */
 static bool take_move(struct job_watch *watch, const struct inotify_event *event, const char *path)
 {
 	bool is_target = event->mask & IN_ISDIR && event->mask & IN_MOVED_TO && watch->moved_path &&
@@ -185,11 +192,10 @@ static bool take_move(struct job_watch *watch, const struct inotify_event *event
 	if (is_target) {
 		CLEANUP(free_pointer) char *old = TAKE_PTR(watch->moved_path);
 
-		follow_move(watch, old, path);
-		return true;
+		return follow_move(watch, old, path);
 	}
-	forget_moved(watch);
 	if (event->mask & IN_ISDIR && event->mask & IN_MOVED_FROM) {
+		forget_moved(watch);
 		watch->moved_path = strdup(path);
 		watch->moved_cookie = event->cookie;
 		watch->lost += !watch->moved_path;
@@ -256,6 +262,7 @@ static void take(struct job_watch *watch, const struct inotify_event *event)
 	};
 	const struct watched_directory *directory = find_directory(watch, event->wd);
 	CLEANUP(free_pointer) char *path = NULL;
+	int status = 0;
 
 	if (event->mask & IN_Q_OVERFLOW)
 		watch->lost++;
@@ -264,13 +271,16 @@ static void take(struct job_watch *watch, const struct inotify_event *event)
 	if (!directory || !event->len || event->mask & IN_IGNORED)
 		return;
 	path = join(directory->path, event->name);
+	watch->lost += !path;
 	if (path && take_move(watch, event, path))
 		return;
 	for (size_t i = 0; path && i < ARRAY_SIZE(changes); i++)
 		if (event->mask & changes[i].mask && !(event->mask & IN_ISDIR))
 			note(watch, path, changes[i].change);
 	if (path && event->mask & IN_ISDIR && event->mask & (IN_CREATE | IN_MOVED_TO))
-		watch->lost += survey(watch, path, true) == -ETIMEDOUT;
+		status = survey(watch, path, true);
+	/* One that is gone again had nothing, or nothing that could be seen. */
+	watch->lost += status == -ETIMEDOUT || status == -ENOMEM;
 }
 
 /* So much at once that others get their turn; the kernel counts what it has no room for. */
