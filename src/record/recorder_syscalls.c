@@ -271,12 +271,18 @@ static const char *find_absence(const struct recorder *recorder, const struct pr
 {
 	const struct recorder_syscalls *syscalls = &recorder->syscalls;
 	const struct task_key key = { process->tgid, process->tgid, process->start_time_ns };
+	const char *refusal;
+	size_t count;
 
 	if (!recorder_has_syscalls(recorder))
 		return syscalls->reason;
 	if (syscalls->is_paused)
 		return "left out to stay within the recorder's budget";
-	return syscalls->strace ? strace_watch_refusal(syscalls->strace, &key) : NULL;
+	if (!syscalls->strace || find(recorder, process, &count))
+		return NULL;
+	refusal = strace_watch_refusal(syscalls->strace, &key);
+	return refusal ? refusal :
+			 "strace tells the calls when it lets go, once a minute and at the end";
 }
 
 void recorder_syscall_figures(const struct recorder *recorder, const struct process *process,

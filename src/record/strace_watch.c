@@ -242,10 +242,10 @@ static void confirm(struct straced *straced)
 		return;
 	directory = process_directory(host, straced->process.pid, straced->process.start_ns);
 	straced->is_attached = directory >= 0;
-	if (!straced->is_attached)
-		strace_child_close(&straced->child);
-	if (!straced->is_attached)
-		straced->process.pid = 0;
+	if (straced->is_attached)
+		return;
+	strace_child_close(&straced->child);
+	straced->process.pid = 0;
 }
 
 void strace_watch_tick(struct strace_watch *watch, const struct snapshot *snapshot)

@@ -135,6 +135,9 @@ class Strace(TestCase):
             shell = recorder.process.pid
             wait_until(lambda: len(traced(recorder)) == 2)
             recorder.next_tick(3)
+            for process in recorder.ask("latest")["processes"]:
+                self.assertNotIn("syscalls", process)
+                self.assertIn("once a minute", process["syscalls_absent"])
             own = recorder.ask("latest")["host"]["recorder_pid"]
             straces = children_of(own)
             self.assertEqual(len(straces), 2)

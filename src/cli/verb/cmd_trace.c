@@ -71,7 +71,8 @@ static int summarize(const struct host *host, const struct pid_list *list, struc
 static void say_left_out(uint64_t lines, const char *where)
 {
 	if (lines)
-		fprintf(stderr, "taskscope: %llu lines were left out of %s, which was too slow\n",
+		fprintf(stderr,
+			"taskscope: %llu lines were left out of %s, which did not take them\n",
 			(unsigned long long)lines, where);
 }
 

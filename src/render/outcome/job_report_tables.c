@@ -187,11 +187,13 @@ static void append_nothing(struct text *out, const struct event_section *section
 	const struct job_figures *figures = job_report_figures(report);
 	enum job_value value = (enum job_value)section->figure;
 
-	if (section->figure < 0)
-		text_append_string(out,
-				   section->kinds & KIND(FILE_CREATED) && !report->job.watched ?
-					   "no data; `job start --watch DIR` notes them" :
-					   "none");
+	if (section->kinds & KIND(FILE_CREATED) && !report->job.watched)
+		text_append_string(out, "no data; `job start --watch DIR` notes them");
+	else if (section->kinds & KIND(FILE_CREATED) &&
+		 !job_has(&report->job.figures, JOB_anomalies))
+		text_append_string(out, "no data; only a recorder watches directories");
+	else if (section->figure < 0)
+		text_append_string(out, "none");
 	else if (!job_has(figures, value))
 		text_append_string(out, section->absent);
 	else if (figures->values[value] > 0)

@@ -87,6 +87,7 @@ static void append_whose(struct text *out, const struct job_report *report)
 	const struct job *job = &report->job;
 	const struct job_step *step = report->step ? &report->steps.data[report->step_place] : NULL;
 	uint64_t end_ns = step ? step->end_unix_ns : job->end_unix_ns;
+	int32_t root_pid = step && step->root.pid ? step->root.pid : job->root.pid;
 
 	append_label(out, "time");
 	record_append_time(out, step ? step->begin_unix_ns : job->begin_unix_ns);
@@ -101,8 +102,8 @@ static void append_whose(struct text *out, const struct job_report *report)
 	append_text(out, "cgroup", job->cgroup);
 	append_text(out, "watched", job->watched);
 	append_label(out, "first process");
-	if (job->root.pid)
-		text_format(out, "%d, ", (int)job->root.pid);
+	if (root_pid)
+		text_format(out, "%d, ", (int)root_pid);
 	text_format(out, "user %" PRIu32 "\n", job->uid);
 	append_text(out, "verdict", step ? step->details : job->details);
 }
