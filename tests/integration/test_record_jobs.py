@@ -22,6 +22,10 @@ FIGURES = ("run_time_ns", "peak_memory_bytes", "peak_rss_bytes", "peak_cpu_perce
            "failed_exits", "signals", "kills", "ooms", "anomalies")
 
 
+def children_of(pid):
+    return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
 class Work:
     """A process that does what it is told; it is the first one of a job."""
 
@@ -322,6 +326,40 @@ class Jobs(Case):
             calls = {row["name"]: row["calls"] for row in self.row(recorder, job, "job_syscalls", "job")}
         self.assertEqual(calls["wait4"], 7)
 
+    def test_a_run_is_no_part_of_its_job(self):
+        """The taskscope of `run --job` and its helpers, which take much longer than the command."""
+        words = [support.TASKSCOPE, "run", "-q", "--job", "outer", "--step", "1", "--"]
+        with Recorder(self, "-i", "200ms", "--syscalls") as recorder:
+            script = "read x; \"$@\" sh -c 'sleep 0.01; exit 3'; \"$@\" sleep 1000; read x"
+            shell = subprocess.Popen(["sh", "-c", script, "sh", *words[:2], "--socket", recorder.socket, *words[2:]],
+                                     stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.addCleanup(shell.communicate)
+            self.addCleanup(shell.kill)
+            job = self.start(recorder, "outer", "-p", shell.pid)
+            shell.stdin.write(b"\n")
+            shell.stdin.flush()
+            # sh -c, sleep 0.01 and sleep 1000, besides the shell itself
+            support.wait_until(lambda: self.job(recorder, job)["processes"] == 4)
+            recorder.next_tick(2)
+            found = self.job(recorder, job)
+            self.assertEqual((found["spawns"], found["exits"], found["failed_exits"]), (3, 2, 1))
+            self.assertLess(found["peak_rss_bytes"], 8 << 20)
+            progress, = recorder.ask("latest")["host"]["jobs"]
+            self.assertEqual(progress["processes"], 2)
+            run, = children_of(shell.pid)
+            command, = [pid for pid in children_of(run) if pathlib.Path(f"/proc/{pid}/comm").read_text() == "sleep\n"]
+            self.addCleanup(os.kill, command, signal.SIGKILL)
+            os.kill(run, signal.SIGKILL)
+            support.wait_until(lambda: "kill" in self.kinds(recorder, job))
+            self.end(recorder, job)
+            support.wait_until(lambda: self.row(recorder, job, "job_syscalls", "job"))
+            names = {row["name"] for row in self.row(recorder, job, "job_syscalls", "job")}
+            found = self.job(recorder, job)
+        self.assertNotIn("bpf", names)
+        self.assertIn("wait4", names)
+        self.assertEqual((found["processes"], found["kills"] >= 1), (4, True))
+        self.assertLess(found["peak_memory_bytes"], 16 << 20)
+
     @heap.needs_root
     def test_a_cgroup_is_a_job(self):
         with test_cgroups.Cgroup(test_cgroups.trees()) as group, Recorder(self, "-i", "500ms") as recorder:
@@ -372,13 +410,20 @@ class Jobs(Case):
             job = self.start(recorder, "files", "-p", work.pid, "--watch", watched)
             (watched / "old").rename(watched / "new")
             (watched / "gone").rename(elsewhere)
+            (watched / "made").mkdir()
+            (watched / "made" / "first").write_text("0")
+            (watched / "made").rename(watched / "moved")
             (watched / "mark").write_text("1")
             support.wait_until(lambda: "file_created" in self.kinds(recorder, job))
             (watched / "new" / "deep" / "file").write_text("2")
+            (watched / "moved" / "second").write_text("2")
             (elsewhere / "private").write_text("3")
             self.end(recorder, job)
             files = [event["details"] for event in self.events(recorder, job) if event["kind"] == "file_created"]
-        self.assertEqual(sorted(files), ["mark", "new/deep/file"])
+        # Where it was when it was made depends on when the recorder looked.
+        self.assertIn(files.pop(next(i for i, file in enumerate(files) if file.endswith("/first"))),
+                      ("made/first", "moved/first"))
+        self.assertEqual(sorted(set(files)), ["mark", "moved/second", "new/deep/file"])
 
     def test_a_directory_that_is_gone_when_a_recorder_takes_up_the_job_is_said(self):
         watched = pathlib.Path(self.path("watched"))

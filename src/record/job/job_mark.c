@@ -113,6 +113,7 @@ void job_mark_write(struct json *json, const struct job_mark *mark)
 		json_member_i64(json, "pid", mark->root.pid);
 		json_member_u64(json, "start_time_ns", mark->root.start_ns);
 	}
+	json_member_flag(json, "watches", mark->watches);
 	json_member_flag(json, "takes_children", mark->takes_children);
 	if (mark->steps)
 		json_member_u64(json, "steps", mark->steps);

@@ -163,6 +163,7 @@ static void write_reply(const struct marking *marking, FILE *out)
 static int apply(struct marking *marking, const struct server_client *client)
 {
 	struct job_mark *mark = marking->mark;
+	bool is_watcher = mark->watches && client->pid > 0 && client->pid == mark->root.pid;
 	int status = 0;
 
 	if (mark->kind != JOB_MARK_START)
@@ -172,10 +173,13 @@ static int apply(struct marking *marking, const struct server_client *client)
 		return status;
 	if (client->pid > 0 && client->pid != mark->root.pid)
 		job_tracker_exclude(marking->recorder->jobs, client->pid);
+	/* It may have been part of a job so far, and is of one from now on. */
+	if (is_watcher)
+		job_tracker_note_watcher(marking->recorder->jobs, client->pid);
 	status = mark->kind == JOB_MARK_START ? start(marking) :
 		 mark->kind == JOB_MARK_STEP  ? step(marking) :
 						end(marking);
-	if (status == 0 && client->pid > 0 && client->pid == mark->root.pid)
+	if (status == 0 && is_watcher)
 		job_tracker_note_watcher(marking->recorder->jobs, client->pid);
 	if (status == 0)
 		status = history_commit(marking->recorder->history, marking->error);

@@ -44,15 +44,6 @@ int job_tracker_take_event(struct job_tracker *tracker, const struct life_event 
 	return 0;
 }
 
-void job_tracker_note_watcher(struct job_tracker *tracker, int32_t pid)
-{
-	struct book_member *member =
-		job_book_member(&tracker->book, &(struct task_key){ .pid = pid });
-
-	if (member)
-		member->is_watcher = true;
-}
-
 void job_take_cgroup(struct book_job *job, const struct job_cgroup *found)
 {
 	double used = (double)found->run_time_ns - (double)job->cgroup_before.run_time_ns;
@@ -180,7 +171,7 @@ static void write_progress(struct json *json, const struct book_job *job)
 	if (newest)
 		json_member_string(json, "current_step", newest->row.name);
 	json_member_u64(json, "active_steps", active);
-	json_member_u64(json, "processes", job->members);
+	json_member_u64(json, "processes", job->members - job->ours);
 	json_end_object(json);
 }
 
@@ -285,7 +276,8 @@ static int write_members(struct job_tracker *tracker, struct error *error)
 		struct book_member *member = tracker->book.members.data[i];
 		const struct book_step *step = job_book_step_of(member);
 
-		if (member->is_kept || snapshot_find_process(snapshot, member->key.pid) < 0)
+		if (member->is_kept || member->is_ours ||
+		    snapshot_find_process(snapshot, member->key.pid) < 0)
 			continue;
 		status = history_put_process_job(
 			tracker->recorder->history, tracker->reader.boot_id, &member->key,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "model/record/process_totals.h"
@@ -67,14 +68,15 @@ static size_t count_steps(const struct job_tracker *tracker, uint32_t uid)
 
 static int check_room(const struct job_tracker *tracker, uint32_t uid, struct error *error)
 {
-	size_t own = 0, most = uid ? JOBS_MOST - JOBS_KEPT_FOR_ROOT : JOBS_MOST;
+	bool is_limited = uid && uid != geteuid();
+	size_t own = 0, most = is_limited ? JOBS_MOST - JOBS_KEPT : JOBS_MOST;
 
 	for (size_t i = 0; i < tracker->book.jobs.count; i++)
 		own += tracker->book.jobs.data[i]->row.uid == uid;
 	if (tracker->book.jobs.count >= most)
 		return error_set(error, -E2BIG, "%zu jobs run already: end some of them first",
 				 tracker->book.jobs.count);
-	if (uid && own >= JOBS_OF_USER)
+	if (is_limited && own >= JOBS_OF_USER)
 		return error_set(error, -E2BIG,
 				 "%d jobs of this user run already: end some of them first",
 				 JOBS_OF_USER);
@@ -361,6 +363,12 @@ void job_tracker_exclude(struct job_tracker *tracker, int32_t pid)
 {
 	(void)drain(tracker);
 	job_book_exclude(&tracker->book, &(struct task_key){ .pid = pid });
+}
+
+void job_tracker_note_watcher(struct job_tracker *tracker, int32_t pid)
+{
+	(void)drain(tracker);
+	job_book_note_watcher(&tracker->book, &(struct task_key){ .pid = pid });
 }
 
 size_t job_tracker_count(const struct job_tracker *tracker)

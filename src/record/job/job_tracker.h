@@ -34,10 +34,10 @@ struct json;
 struct life_event;
 struct recorder;
 
-/* More than so many at once are refused. */
+/* More than so many at once are refused; and of a user who is neither root nor the one who records. */
 #define JOBS_MOST 256
 #define JOBS_OF_USER 32
-#define JOBS_KEPT_FOR_ROOT 16
+#define JOBS_KEPT 16 /* for these two */
 /* Steps of the running jobs of one user. */
 #define JOB_STEPS_OF_USER 4096
 /* Longer names are refused. */
@@ -84,7 +84,7 @@ int job_tracker_end(struct job_tracker *tracker, uint64_t job, const struct job_
 		    struct error *error);
 /* Before a mark: the process that only marks, of that number, is no part of the job. */
 void job_tracker_exclude(struct job_tracker *tracker, int32_t pid);
-/* The process is a taskscope that runs the command: helpers that it kills are not the job's. */
+/* Before and after a mark: the process is a taskscope that runs the command, and does not count. */
 void job_tracker_note_watcher(struct job_tracker *tracker, int32_t pid);
 
 /* The jobs that run, the oldest first; valid until the next mark, event or tick.  A NULL tracker has none. */

@@ -487,16 +487,50 @@ static void helpers_of_a_run_are_no_part(void **state)
 		.kind = LIFE_KILL, .task = key_of(20), .present = LIFE_HAS_SENDER, .sender_pid = 10
 	};
 
-	job_book_member(&scene->book, &(struct task_key){ .pid = 10 })->is_watcher = true;
-	spawn(scene, 10, 20);
+	job_book_note_watcher(&scene->book, &(struct task_key){ .pid = 10 });
+	assert_figure(&job->row.figures, JOB_processes, 0);
+	assert_null(spawn(scene, 10, 20));
 	spawn(scene, 10, 30);
-	send(scene, &(struct life_event){ .kind = LIFE_EXEC, .task = key_of(30) });
+	assert_ptr_equal(send(scene, &(struct life_event){ .kind = LIFE_EXEC, .task = key_of(30) }),
+			 job);
+	spawn(scene, 30, 40);
+	assert_int_equal(job->members, 4);
+	assert_int_equal(job->ours, 2);
 	assert_null(send(scene, &kill));
 	assert_null(leave(scene, 20, 9, SECOND));
+	leave(scene, 40, 1 << 8, SECOND);
 	assert_figure(&job->row.figures, JOB_processes, 2);
+	assert_figure(&job->row.figures, JOB_spawns, 2);
+	assert_figure(&job->row.figures, JOB_exits, 1);
+	assert_figure(&job->row.figures, JOB_run_time_ns, SECOND);
 	kill.task = key_of(30); /* the command, which -d ends */
 	assert_ptr_equal(send(scene, &kill), job);
 	assert_figure(&job->row.figures, JOB_kills, 1);
+}
+
+static void a_run_itself_uses_nothing_of_its_job(void **state)
+{
+	struct scene *scene = *state;
+	struct book_job *job = begin(scene, "j", 10, 0);
+	const struct task_key run = { .pid = 20 };
+	struct life_event kill = { .kind = LIFE_KILL, .task = key_of(20) };
+
+	spawn(scene, 10, 20);
+	assert_figure(&job->row.figures, JOB_spawns, 1);
+	job_book_note_watcher(&scene->book, &run);
+	job_book_note_watcher(&scene->book, &run);
+	assert_figure(&job->row.figures, JOB_processes, 1);
+	assert_figure(&job->row.figures, JOB_spawns, 0);
+	/* A signal that it gets concerns the job; what it used, and that it ended, does not. */
+	assert_ptr_equal(send(scene, &kill), job);
+	assert_null(leave(scene, 20, 9, SECOND));
+	assert_figure(&job->row.figures, JOB_kills, 1);
+	assert_figure(&job->row.figures, JOB_exits, 0);
+	assert_figure(&job->row.figures, JOB_failed_exits, 0);
+	assert_int_equal(job->members, 1);
+	assert_int_equal(job->ours, 0);
+	assert_false(job_has(&job->row.figures, JOB_run_time_ns) &&
+		     job->row.figures.values[JOB_run_time_ns] > 0);
 }
 
 static void a_short_job_has_a_peak_of_cpu(void **state)
@@ -538,6 +572,7 @@ int main(void)
 		TEST(too_many_processes_are_counted),
 		TEST(who_only_marks_is_no_part),
 		TEST(helpers_of_a_run_are_no_part),
+		TEST(a_run_itself_uses_nothing_of_its_job),
 		TEST(a_short_job_has_a_peak_of_cpu),
 	};
 

@@ -38,6 +38,25 @@ static void free_job(struct book_job *job)
 	free(job);
 }
 
+static void set_job(struct book_member *member, struct book_job *job)
+{
+	if (member->job) {
+		member->job->members--;
+		member->job->ours -= member->is_ours;
+	}
+	if (job) {
+		job->members++;
+		job->ours += member->is_ours;
+	}
+	member->job = job;
+}
+
+static void set_ours(struct book_member *member, bool is_ours)
+{
+	member->job->ours += (size_t)is_ours - (size_t)member->is_ours;
+	member->is_ours = is_ours;
+}
+
 void job_book_leave(struct job_book *book, struct book_member *member)
 {
 	struct book_member *last = book->members.data[--book->members.count];
@@ -45,7 +64,7 @@ void job_book_leave(struct job_book *book, struct book_member *member)
 	book->members.data[member->place] = last;
 	last->place = member->place;
 	number_map_forget(&book->by_pid, member->key.pid, member);
-	member->job->members--;
+	set_job(member, NULL);
 	free(member);
 }
 
@@ -163,6 +182,16 @@ void job_book_count(const struct job_book *book, struct book_job *job, struct bo
 		count(job, step, value, number);
 }
 
+/* A process that began in the job is a spawn, too. */
+static void count_begin(const struct job_book *book, struct book_member *member, double number)
+{
+	struct book_step *step = job_book_step_of(member);
+
+	count(member->job, step, JOB_processes, number);
+	if (member->is_native)
+		job_book_count(book, member->job, step, JOB_spawns, number);
+}
+
 static struct book_member *add(struct job_book *book, const struct task_key *key)
 {
 	size_t most = book->members_max ? book->members_max : JOB_MEMBERS_MOST;
@@ -190,10 +219,8 @@ static struct book_member *add_or_take(struct job_book *book, struct book_job *j
 	if (old && is_same(&old->key, key)) {
 		if (old->job == job)
 			return old;
-		old->job->gaps.lent++;
-		old->job->members--;
-		job->members++;
-		old->job = job;
+		old->job->gaps.lent += !old->is_ours;
+		set_job(old, job);
 		return old;
 	}
 	if (old) {
@@ -203,8 +230,7 @@ static struct book_member *add_or_take(struct job_book *book, struct book_job *j
 	member = add(book, key);
 	if (!member)
 		return NULL;
-	member->job = job;
-	job->members++;
+	set_job(member, job);
 	return member;
 }
 
@@ -238,11 +264,10 @@ bool job_book_join(struct job_book *book, struct book_job *job, struct book_step
 	keep_counted(&member->counted, &before);
 	member->is_native = kind == JOIN_NEW || (old && !is_new && member->is_native);
 	member->is_kept = false;
-	if (!is_new || kind == JOIN_AGAIN)
-		return true;
-	count(job, job_book_step_of(member), JOB_processes, 1);
-	if (kind == JOIN_NEW)
-		job_book_count(book, job, job_book_step_of(member), JOB_spawns, 1);
+	if (kind == JOIN_OURS)
+		set_ours(member, true);
+	if (is_new && kind != JOIN_AGAIN && !member->is_ours)
+		count_begin(book, member, 1);
 	return true;
 }
 
@@ -252,9 +277,30 @@ void job_book_exclude(struct job_book *book, const struct task_key *key)
 
 	if (!member || !member->is_native)
 		return;
-	count(member->job, job_book_step_of(member), JOB_processes, -1);
-	job_book_count(book, member->job, job_book_step_of(member), JOB_spawns, -1);
+	if (!member->is_ours)
+		count_begin(book, member, -1);
 	job_book_leave(book, member);
+}
+
+void job_book_note_watcher(struct job_book *book, const struct task_key *key)
+{
+	struct book_member *member = job_book_member(book, key);
+
+	if (!member)
+		return;
+	if (!member->is_ours)
+		count_begin(book, member, -1);
+	set_ours(member, true);
+	member->is_watcher = true;
+}
+
+void job_book_note_program(struct job_book *book, struct book_member *member)
+{
+	if (!member->is_ours || member->is_watcher)
+		return;
+	set_ours(member, false);
+	member->is_native = true;
+	count_begin(book, member, 1);
 }
 
 /* What a counter grew by, which is counted from now on. */
@@ -272,6 +318,10 @@ void job_book_read(struct book_member *member, const struct job_use *use)
 	struct job_use *counted = &member->counted;
 	struct book_job *job = member->job;
 
+	if (member->is_ours) {
+		keep_counted(counted, use);
+		return;
+	}
 	if (use->has_run_time) {
 		double grown =
 			growth(counted->has_run_time, &counted->run_time_ns, use->run_time_ns);
@@ -382,11 +432,9 @@ void job_book_end(struct job_book *book, struct book_job *job)
 			job_book_leave(book, member);
 			continue;
 		}
-		member->job = outer;
+		set_job(member, outer);
 		member->step = NULL;
 		member->is_kept = false;
-		outer->members++;
-		job->members--;
 	}
 	for (size_t i = 0; i < book->jobs.count; i++) {
 		struct book_job *other = book->jobs.data[i];

@@ -69,10 +69,9 @@ struct job_gaps {
 	uint64_t lost_members; /* that found no room */
 	uint64_t unseen_ends;  /* processes that were gone at a tick, and no event told */
 	uint64_t unread;       /* processes that lived at its begin or end and could not be read */
-	uint64_t
-		late; /* processes that a mark had no time to read, and count as of the last tick */
-	uint64_t away_ns; /* while no recorder ran */
-	uint64_t lent;	  /* processes that were part of a job inside it for a while */
+	uint64_t late;	       /* readings that marks had no time for: as of the last tick */
+	uint64_t away_ns;      /* while no recorder ran */
+	uint64_t lent;	       /* processes that were part of a job inside it for a while */
 };
 
 struct book_job {
@@ -81,8 +80,8 @@ struct book_job {
 	ARRAY_OF(struct book_step *) steps;
 	struct book_step *current;  /* the newest one without a root that runs */
 	const char *last_completed; /* name of a step; NULL: none */
-	size_t members;
-	uint32_t counted; /* as the book's, when it began */
+	size_t members, ours;	    /* those that are taskscope's own are among the members */
+	uint32_t counted;	    /* as the book's, when it began */
 	bool has_changed;
 	struct job_window window;
 	struct job_gaps gaps;
@@ -93,9 +92,8 @@ struct book_job {
 	bool is_measured_elsewhere;
 	uint32_t event_counts[JOB_EVENT_KIND_COUNT];
 	uint64_t lost_job_events;
-	ARRAY_OF(uint64_t)
-	patterns;	 /* of anomalies in which it was counted: hashes of their names */
-	char *unwatched; /* why its directory is not watched since a recorder took it up; NULL: it is */
+	ARRAY_OF(uint64_t) patterns; /* in which it was counted: hashes of their names */
+	char *unwatched; /* why this recorder does not watch its directory; NULL: it does */
 };
 
 struct book_member {
@@ -108,10 +106,13 @@ struct book_member {
 	 */
 	struct book_step *step;
 	struct job_use counted;
-	bool is_native;	 /* it began in the job */
-	bool is_kept;	 /* the store knows whose it is */
-	bool is_watcher; /* taskscope itself, which runs the command of the job or step */
-	bool has_executed;
+	bool is_native; /* it began in the job */
+	bool is_kept;	/* the store knows whose it is */
+	/*
+	 * taskscope itself, which runs the command of the job or step; and whatever it forks, as long
+	 * as that has run no program.  What these use does not count.
+	 */
+	bool is_watcher, is_ours;
 	uint8_t absences;
 };
 
@@ -148,6 +149,7 @@ enum join_kind {
 	JOIN_LIVING, /* it lived before */
 	JOIN_NEW,    /* it began in the job */
 	JOIN_AGAIN,  /* it was part of it before, and was counted then */
+	JOIN_OURS,   /* it is taskscope's own, and does not count */
 };
 
 /*
@@ -158,6 +160,8 @@ bool job_book_join(struct job_book *book, struct book_job *job, struct book_step
 		   const struct task_key *key, const struct job_use *use, enum join_kind kind);
 /* A process that only marks is no part of the job: takes it out again. */
 void job_book_exclude(struct job_book *book, const struct task_key *key);
+/* The process is taskscope, which runs a command of the job: it does not count, nor did it ever begin. */
+void job_book_note_watcher(struct job_book *book, const struct task_key *key);
 /* Counts what a process used up to now. */
 void job_book_read(struct book_member *member, const struct job_use *use);
 /* Memory of all processes of the job and its steps, from their readings: between a begin and a take. */

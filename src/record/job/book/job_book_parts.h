@@ -7,6 +7,8 @@
 
 /* Takes a process out of the book. */
 void job_book_leave(struct job_book *book, struct book_member *member);
+/* It runs a program: one that is not taskscope's own any more counts from now on. */
+void job_book_note_program(struct job_book *book, struct book_member *member);
 /* Adds to a job and its step (NULL: none) what the source of events can count, and nothing else. */
 void job_book_count(const struct job_book *book, struct book_job *job, struct book_step *step,
 		    enum job_value value, double number);

@@ -50,6 +50,8 @@ static void take_peak(struct book_member *member, uint64_t bytes)
 {
 	struct book_step *step = job_book_step_of(member);
 
+	if (member->is_ours)
+		return;
 	raise_peak(member->job, step, JOB_peak_rss_bytes, (double)bytes);
 	raise_memory(member->job, step, (double)bytes);
 }
@@ -62,7 +64,7 @@ static bool take_spawn(struct job_book *book, const struct life_event *event)
 
 	/* It was found before the event came. */
 	if (known) {
-		if (!known->is_native)
+		if (!known->is_native && !known->is_ours)
 			job_book_count(book, known->job, job_book_step_of(known), JOB_spawns, 1);
 		known->is_native = true;
 		return true;
@@ -76,10 +78,10 @@ static bool take_spawn(struct job_book *book, const struct life_event *event)
 	}
 	if (!parent || (event->task.start_ns && parent->key.start_ns > event->task.start_ns))
 		return false;
-	return job_book_join(book, parent->job,
-			     parent->step && parent->step->root.pid ? parent->step :
-								      parent->job->current,
-			     &event->task, &job_use_nothing, JOIN_NEW);
+	return job_book_join(
+		book, parent->job,
+		parent->step && parent->step->root.pid ? parent->step : parent->job->current,
+		&event->task, &job_use_nothing, parent->is_ours ? JOIN_OURS : JOIN_NEW);
 }
 
 static void note_root_end(struct book_job *job, const struct task_key *key, bool has_status,
@@ -110,8 +112,9 @@ static void take_exit(struct job_book *book, struct book_member *member,
 	job_book_read(member, &use);
 	if (event->present & LIFE_HAS_PEAK && is_own_peak(member, event->peak_rss_bytes))
 		take_peak(member, event->peak_rss_bytes);
-	job_book_count(book, member->job, step, JOB_exits, 1);
-	if (has_status && event->status)
+	if (!member->is_ours)
+		job_book_count(book, member->job, step, JOB_exits, 1);
+	if (has_status && event->status && !member->is_ours)
 		job_book_count(book, member->job, step, JOB_failed_exits, 1);
 	note_root_end(member->job, &member->key, has_status, event->status, now);
 	if (book->ended.count < JOB_MEMBERS_MOST && array_append(&book->ended, member->key) == 0)
@@ -125,14 +128,15 @@ static void note_lost(struct job_book *book, uint64_t lost)
 		book->jobs.data[i]->gaps.lost_events += lost;
 }
 
-/* A `run` forks helpers, which execute nothing, and kills them when it has no more use for them. */
-static bool is_helper_kill(const struct job_book *book, const struct book_member *member,
-			   const struct life_event *event)
+static void count_event(struct job_book *book, struct book_job *job, struct book_step *step,
+			enum life_kind kind)
 {
-	const struct book_member *sender = number_map_get(&book->by_pid, event->sender_pid);
-
-	return event->kind == LIFE_KILL && event->present & LIFE_HAS_SENDER && sender &&
-	       sender->is_watcher && !member->has_executed;
+	if (kind == LIFE_SIGNAL || kind == LIFE_KILL)
+		job_book_count(book, job, step, JOB_signals, 1);
+	if (kind == LIFE_KILL)
+		job_book_count(book, job, step, JOB_kills, 1);
+	if (kind == LIFE_OOM)
+		job_book_count(book, job, step, JOB_ooms, 1);
 }
 
 struct book_job *job_book_take_event(struct job_book *book, const struct life_event *event,
@@ -140,6 +144,7 @@ struct book_job *job_book_take_event(struct job_book *book, const struct life_ev
 {
 	struct book_member *member;
 	struct book_job *job;
+	bool is_silent;
 
 	*ret_step = NULL;
 	if (event->kind == LIFE_LOST)
@@ -149,19 +154,14 @@ struct book_job *job_book_take_event(struct job_book *book, const struct life_ev
 	member = job_book_member(book, &event->task);
 	if (!member)
 		return NULL;
-	member->has_executed |= event->kind == LIFE_EXEC;
-	if (is_helper_kill(book, member, event)) {
-		job_book_exclude(book, &member->key);
-		return NULL;
-	}
-	job = member->job;
+	if (event->kind == LIFE_EXEC)
+		job_book_note_program(book, member);
+	/* Helpers of a `run` come and go; a signal to the `run` itself concerns its job. */
+	is_silent = member->is_ours && (!member->is_watcher || event->kind == LIFE_EXIT);
+	job = is_silent ? NULL : member->job;
 	*ret_step = job_book_step_of(member);
-	if (event->kind == LIFE_SIGNAL || event->kind == LIFE_KILL)
-		job_book_count(book, job, *ret_step, JOB_signals, 1);
-	if (event->kind == LIFE_KILL)
-		job_book_count(book, job, *ret_step, JOB_kills, 1);
-	if (event->kind == LIFE_OOM)
-		job_book_count(book, job, *ret_step, JOB_ooms, 1);
+	if (job)
+		count_event(book, job, *ret_step, event->kind);
 	if (event->kind == LIFE_EXIT)
 		take_exit(book, member, event, now);
 	return job;
@@ -197,6 +197,8 @@ void job_book_add_rss(struct book_member *member, uint64_t rss_bytes)
 {
 	struct book_step *step = job_book_step_of(member);
 
+	if (member->is_ours)
+		return;
 	take_peak(member, rss_bytes);
 	member->job->window.rss_bytes += rss_bytes;
 	member->job->window.has_rss = true;
@@ -231,8 +233,10 @@ static bool is_gone(struct book_member *member, const struct snapshot *snapshot,
 static void take_end_unseen(struct job_book *book, struct book_member *member,
 			    const struct job_instant *now)
 {
-	member->job->gaps.unseen_ends++;
-	job_book_count(book, member->job, job_book_step_of(member), JOB_exits, 1);
+	if (!member->is_ours) {
+		member->job->gaps.unseen_ends++;
+		job_book_count(book, member->job, job_book_step_of(member), JOB_exits, 1);
+	}
 	note_root_end(member->job, &member->key, false, 0, now);
 	job_book_leave(book, member);
 }

@@ -87,7 +87,7 @@ void job_calls_note(struct job_calls *calls, struct recorder *recorder,
 	const struct book_step *step = job_book_step_of(member);
 	struct former_member former = { .key = member->key };
 
-	if (!recorder_has_syscalls(recorder))
+	if (!recorder_has_syscalls(recorder) || member->is_ours)
 		return;
 	if (calls->former.count >= FORMER_MOST) {
 		calls->lost++;
@@ -124,7 +124,8 @@ static int take_call(void *context, const struct process_call *call)
 		calls->former.count ? bsearch(&wanted, calls->former.data, calls->former.count,
 					      sizeof(wanted), compare_keys) :
 				      NULL;
-	const struct book_member *member = job_book_member(addition->book, &call->process);
+	const struct book_member *found = job_book_member(addition->book, &call->process);
+	const struct book_member *member = found && !found->is_ours ? found : NULL;
 	const struct book_step *step = member ? job_book_step_of(member) : NULL;
 	struct call_table *tables[2] = { former ? former->job : NULL,
 					 former ? former->step : NULL };
