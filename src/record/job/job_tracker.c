@@ -121,6 +121,8 @@ static void take_children(struct job_tracker *tracker, struct book_job *job,
 	struct job_family family = { 0 };
 	int status = job_list_family(&tracker->reader, root, &family);
 
+	/* Those that began after the last tick may be missing. */
+	job->gaps.late += status == -ETIME;
 	if (status == -ETIME && last)
 		status = job_family_at(last, root, &family);
 	job->gaps.unread += status < 0;

@@ -20,6 +20,7 @@
 /* A process with more threads is read as a whole, in clock ticks. */
 #define THREADS_MAX 64
 #define MARK_NS (20 * NS_PER_MS)
+#define MARK_WAIT_NS (500 * NS_PER_MS)
 
 void job_reader_open(struct job_reader *reader, const struct host *host)
 {
@@ -48,12 +49,15 @@ struct job_instant job_reader_now(const struct job_reader *reader)
 
 void job_reader_begin(struct job_reader *reader)
 {
-	reader->deadline_ns = monotonic_ns() + (reader->most_ns ? reader->most_ns : MARK_NS);
+	reader->deadline_ns =
+		clock_ns(CLOCK_THREAD_CPUTIME_ID) + (reader->most_ns ? reader->most_ns : MARK_NS);
+	reader->latest_ns = monotonic_ns() + MARK_WAIT_NS;
 }
 
 bool job_reader_has_time(const struct job_reader *reader)
 {
-	return !reader->deadline_ns || monotonic_ns() < reader->deadline_ns;
+	return !reader->deadline_ns || (clock_ns(CLOCK_THREAD_CPUTIME_ID) < reader->deadline_ns &&
+					monotonic_ns() < reader->latest_ns);
 }
 
 /* Whole clock ticks say what ended threads used; those that live have more exact numbers. */
@@ -175,7 +179,44 @@ static int find_descendants(struct relatives *all, const struct task_key *root,
 	return status;
 }
 
-int job_list_family(struct job_reader *reader, const struct task_key *root, struct job_family *ret)
+/* Adds the children of all threads of a process. */
+static int add_children(struct job_reader *reader, int32_t pid, struct job_family *ret)
+{
+	CLEANUP(proc_numbers_clear) struct proc_numbers threads = { 0 }, children = { 0 };
+	int status = proc_list_threads(reader->host->proc, pid, &threads);
+
+	for (size_t i = 0; i < threads.list.count && status != -ENOMEM; i++) {
+		if (!job_reader_has_time(reader))
+			return -ETIME;
+		status = proc_sample_list_children(reader->host, pid, threads.list.data[i],
+						   &children);
+	}
+	for (size_t i = 0; i < children.list.count && status != -ENOMEM; i++) {
+		int32_t child = children.list.data[i];
+		struct proc_sample sample;
+
+		if (!job_reader_has_time(reader))
+			return -ETIME;
+		if (proc_sample_process(reader->host, child, &sample) == 0 && !sample.is_dead)
+			status = array_append(&ret->list,
+					      ((struct task_key){ child, child, sample.start_ns }));
+	}
+	return status == -ENOMEM ? status : 0;
+}
+
+/* The list grows meanwhile, by the children of those that were added. */
+static int list_by_children(struct job_reader *reader, const struct task_key *root,
+			    struct job_family *ret)
+{
+	int status = add_children(reader, root->pid, ret);
+
+	for (size_t i = 0; i < ret->list.count && status == 0; i++)
+		status = add_children(reader, ret->list.data[i].pid, ret);
+	return status;
+}
+
+static int list_by_parents(struct job_reader *reader, const struct task_key *root,
+			   struct job_family *ret)
 {
 	CLEANUP(proc_numbers_clear) struct proc_numbers numbers = { 0 };
 	CLEANUP(relatives_clear) struct relatives all = { 0 };
@@ -201,6 +242,12 @@ int job_list_family(struct job_reader *reader, const struct task_key *root, stru
 		};
 	}
 	return find_descendants(&all, root, ret);
+}
+
+int job_list_family(struct job_reader *reader, const struct task_key *root, struct job_family *ret)
+{
+	return proc_sample_knows_children(reader->host) ? list_by_children(reader, root, ret) :
+							  list_by_parents(reader, root, ret);
 }
 
 int job_family_at(const struct snapshot *snapshot, const struct task_key *root,
