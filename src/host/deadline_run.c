@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -26,6 +28,7 @@ struct deadline_thread {
 	bool is_busy; /* with `work`; meanwhile the context is the thread's */
 	bool is_late; /* nobody waits for the work any more: release the context */
 	bool is_left; /* its owner has left */
+	pid_t owner;  /* a child of its owner has the struct, but not the thread */
 	int32_t pid;
 	void (*work)(void *context);
 	void (*release)(void *context);
@@ -85,6 +88,7 @@ static struct deadline_thread *thread_new(void)
 
 	if (!thread)
 		return NULL;
+	thread->owner = getpid();
 	pthread_mutex_init(&thread->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -96,16 +100,18 @@ static struct deadline_thread *thread_new(void)
 	return NULL;
 }
 
+static void leave(struct deadline_thread *thread)
+{
+	pthread_mutex_lock(&thread->lock);
+	thread->is_left = true;
+	pthread_cond_signal(&thread->changed);
+	pthread_mutex_unlock(&thread->lock);
+}
+
 void deadline_threads_clear(struct deadline_threads *threads)
 {
-	for (size_t i = 0; i < threads->count; i++) {
-		struct deadline_thread *thread = threads->list[i];
-
-		pthread_mutex_lock(&thread->lock);
-		thread->is_left = true;
-		pthread_cond_signal(&thread->changed);
-		pthread_mutex_unlock(&thread->lock);
-	}
+	for (size_t i = 0; i < threads->count; i++)
+		leave(threads->list[i]);
 	*threads = (struct deadline_threads){ 0 };
 }
 
@@ -153,17 +159,11 @@ static bool await(struct deadline_thread *thread, unsigned timeout_ms)
 	return !thread->is_busy;
 }
 
-/* The same as deadline_run() in one of these threads; the work concerns process `pid`. */
-static int run_in(struct deadline_threads *threads, int32_t pid, void (*work)(void *context),
+static int run_by(struct deadline_thread *thread, int32_t pid, void (*work)(void *context),
 		  void (*release)(void *context), void *context, unsigned timeout_ms)
 {
-	struct deadline_thread *thread = NULL;
-	int status = find_thread(threads, pid, &thread);
+	int status = 0;
 
-	if (status == -ETIMEDOUT)
-		release(context);
-	if (status < 0)
-		return status;
 	pthread_mutex_lock(&thread->lock);
 	thread->pid = pid;
 	thread->work = work;
@@ -180,13 +180,49 @@ static int run_in(struct deadline_threads *threads, int32_t pid, void (*work)(vo
 	return status;
 }
 
+/* The same as deadline_run() in one of these threads; the work concerns process `pid`. */
+static int run_in(struct deadline_threads *threads, int32_t pid, void (*work)(void *context),
+		  void (*release)(void *context), void *context, unsigned timeout_ms)
+{
+	struct deadline_thread *thread = NULL;
+	int status = find_thread(threads, pid, &thread);
+
+	if (status == -ETIMEDOUT)
+		release(context);
+	return status < 0 ? status : run_by(thread, pid, work, release, context, timeout_ms);
+}
+
+/* A thread that has done its work waits for more: starting one takes longer than most work. */
+static _Atomic(struct deadline_thread *) spare;
+
+static struct deadline_thread *take_spare(void)
+{
+	struct deadline_thread *thread = atomic_exchange(&spare, NULL);
+
+	return thread && thread->owner == getpid() ? thread : thread_new();
+}
+
+static void keep_spare(struct deadline_thread *thread)
+{
+	struct deadline_thread *second = atomic_exchange(&spare, thread);
+
+	if (second && second->owner == getpid())
+		leave(second);
+}
+
 int deadline_run(void (*work)(void *context), void (*release)(void *context), void *context,
 		 unsigned timeout_ms)
 {
-	struct deadline_threads once = { 0 };
-	int status = run_in(&once, 0, work, release, context, timeout_ms);
+	struct deadline_thread *thread = take_spare();
+	int status;
 
-	deadline_threads_clear(&once);
+	if (!thread)
+		return -EAGAIN;
+	status = run_by(thread, 0, work, release, context, timeout_ms);
+	if (status == 0)
+		keep_spare(thread);
+	else
+		leave(thread);
 	return status;
 }
 

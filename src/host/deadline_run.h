@@ -31,7 +31,7 @@ struct deadline_threads {
 void deadline_threads_clear(struct deadline_threads *threads);
 
 /*
- * Runs work(context) in a thread that is started for it.  Returns 0 when it is done; -ETIMEDOUT
+ * Runs work(context) in a thread of its own.  Returns 0 when it is done; -ETIMEDOUT
  * when it is late: then the context is no longer the caller's, and is freed by release(context),
  * if the work ever ends; -EAGAIN when no thread could be started and nothing was done.
  */
