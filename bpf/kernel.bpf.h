@@ -410,10 +410,6 @@ struct pcpu_hot {
 	int preempt_count;
 };
 
-struct kernel_siginfo {
-	int si_code;
-};
-
 struct sigaction {
 	void *sa_handler;
 };

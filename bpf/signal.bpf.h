@@ -31,17 +31,30 @@ static __always_inline bool is_fatal(__s32 signal)
 }
 
 /*
+ * As user space has it.  It is the same in all kernels: to ask for it would make the kernel search all its types, when
+ * the program is loaded.
+ */
+struct kernel_siginfo {
+	__s32 si_signo;
+	__s32 si_errno;
+	__s32 si_code;
+};
+
+/*
  * A signal that is marked SEND_SIG_PRIV or has a positive code comes from the kernel.  So does one
  * without details that a process sends to itself (a broken pipe).
  */
 static __always_inline bool is_from_kernel(__u64 info, struct task_struct *sender,
 					   struct task_struct *target)
 {
+	struct kernel_siginfo details = {};
+
 	if (info == SEND_SIG_PRIV)
 		return true;
 	if (!info)
 		return sender->tgid == target->tgid;
-	return BPF_CORE_READ((const struct kernel_siginfo *)info, si_code) > 0;
+	bpf_probe_read_kernel(&details, sizeof(details), (const void *)info);
+	return details.si_code > 0;
 }
 
 /*
