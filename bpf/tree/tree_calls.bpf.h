@@ -54,8 +54,8 @@ static __always_inline __u32 call_place(__u32 abi, __u32 number)
 	return abi == TREE_ABI_COMPAT ? number + TREE_CALL_NUMBERS : number;
 }
 
-static __always_inline struct tree_call_record *
-slot_at(struct task_struct *task, struct call_state *state, __u64 index, __u64 flags)
+static __always_inline struct tree_call_record *slot_at(struct call_state *state, __u64 index,
+							__u64 flags)
 {
 	struct call_state_more *more;
 
@@ -64,7 +64,7 @@ slot_at(struct task_struct *task, struct call_state *state, __u64 index, __u64 f
 	index -= TREE_CALL_SLOTS;
 	if (index >= TREE_CALL_SLOTS_MORE)
 		return 0;
-	more = bpf_task_storage_get(&calls_more, task, 0, flags);
+	more = bpf_task_storage_get(&calls_more, bpf_get_current_task_btf(), 0, flags);
 	if (!more)
 		return 0;
 	barrier_var(index);
@@ -73,15 +73,14 @@ slot_at(struct task_struct *task, struct call_state *state, __u64 index, __u64 f
 	return &more->slots[index];
 }
 
-static __always_inline struct tree_call_record *slot_new(struct task_struct *task,
-							 struct call_state *state, __u32 place)
+static __always_inline struct tree_call_record *slot_new(struct call_state *state, __u32 place)
 {
 	__u64 index = state->slot_count;
 	struct tree_call_record *slot;
 
 	if (place >= PLACES)
 		return 0;
-	slot = slot_at(task, state, index, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	slot = slot_at(state, index, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!slot)
 		return 0;
 	slot->number = state->number;
@@ -91,8 +90,8 @@ static __always_inline struct tree_call_record *slot_new(struct task_struct *tas
 	return slot;
 }
 
-static __always_inline struct tree_call_record *slot_find(struct task_struct *task,
-							  struct call_state *state)
+/* The slot of the number that the current task's state has; 0: there is none for it. */
+static __always_inline struct tree_call_record *slot_find(struct call_state *state)
 {
 	__u32 place = call_place(state->abi, state->number);
 	struct tree_call_record *slot;
@@ -102,11 +101,24 @@ static __always_inline struct tree_call_record *slot_find(struct task_struct *ta
 		return 0;
 	known = state->slot_of[place];
 	if (!known)
-		return slot_new(task, state, place);
-	slot = slot_at(task, state, known - 1, 0);
+		return slot_new(state, place);
+	slot = slot_at(state, known - 1, 0);
 	if (place < 2 * TREE_CALL_NUMBERS || !slot)
 		return slot;
 	return slot->number == state->number && slot->abi == state->abi ? slot : 0;
+}
+
+/* The same for most calls: those that the thread made before, among its first numbers. */
+static __always_inline struct tree_call_record *slot_known(struct call_state *state)
+{
+	__u32 number = state->number;
+	__u64 index;
+
+	if (state->abi != TREE_ABI_NATIVE || number >= TREE_CALL_NUMBERS)
+		return 0;
+	index = state->slot_of[number] - 1ULL;
+	barrier_var(index);
+	return index < TREE_CALL_SLOTS ? &state->slots[index] : 0;
 }
 
 /* Halves the range in which the highest bit of a value is; without a branch, since each would double the verifier's paths. */
@@ -158,7 +170,7 @@ static __always_inline void slot_add_error(struct tree_call_record *slot, __u64 
 	slot->other_errors++;
 }
 
-static __always_inline void slot_add(struct tree_call_record *slot, __u64 ns)
+static __always_inline void slot_add(struct tree_call_record *slot, __u64 ns, __u32 kind)
 {
 	__u32 number = bucket_of(ns), *bucket;
 
@@ -170,6 +182,10 @@ static __always_inline void slot_add(struct tree_call_record *slot, __u64 ns)
 		slot->max_ns = ns;
 	if (*bucket != 0xffffffff)
 		*bucket += 1;
+	if (kind != SOCKET_NONE) {
+		slot->socket_count++;
+		slot->socket_ns += ns;
+	}
 }
 
 static __always_inline __u64 first_argument(struct pt_regs *registers, __u32 abi)
@@ -214,16 +230,12 @@ __noinline int call_count(struct call_state *state, __u64 ns, __u32 kind, __u64 
 
 	if (!state)
 		return 0;
-	slot = slot_find(bpf_get_current_task_btf(), state);
+	slot = slot_find(state);
 	if (!slot) {
 		unnamed_add(state, ns);
 		return 0;
 	}
-	slot_add(slot, ns);
-	if (kind != SOCKET_NONE) {
-		slot->socket_count++;
-		slot->socket_ns += ns;
-	}
+	slot_add(slot, ns, kind);
 	if (error)
 		slot_add_error(slot, error);
 	return 0;
@@ -255,6 +267,7 @@ static __always_inline __u64 call_leave(struct task_struct *task, struct pt_regs
 {
 	struct call_state *state = bpf_task_storage_get(&calls, task, 0, 0);
 	__u32 rule, kind = SOCKET_NONE;
+	struct tree_call_record *slot = 0;
 	__u64 ns, error = 0;
 
 	if (!state || !state->enter_ns)
@@ -270,7 +283,12 @@ static __always_inline __u64 call_leave(struct task_struct *task, struct pt_regs
 		traffic_add(&state->traffic, registers, state->abi, state->number, result);
 	if (result < 0 && result >= -MAX_ERRNO && !(rule & TREE_RULE_NO_RESULT))
 		error = -result;
-	call_count(state, ns, kind, error);
+	else
+		slot = slot_known(state);
+	if (slot)
+		slot_add(slot, ns, kind);
+	else
+		call_count(state, ns, kind, error);
 	return ns;
 }
 

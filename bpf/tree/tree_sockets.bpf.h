@@ -86,19 +86,28 @@ static __always_inline __u32 look_up_socket(struct files *files, struct file **t
 	return files->known[index].kind;
 }
 
-/* What the descriptor of the current thread is: an enum socket_kind. */
-__noinline __u32 socket_kind_of(struct files *files, __u32 fd)
+/* What a descriptor of the current thread is for which the descriptor alone is not enough. */
+__noinline __u32 socket_kind_find(struct files *files, __u32 fd)
 {
-	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
 	struct files_struct *all = bpf_get_current_task_btf()->files;
 	/* No other thread can open or close them. */
 	bool is_own = all && all->count.counter == 1;
 
 	if (!files)
 		return SOCKET_NONE;
-	if (is_own && files->known[index].number == fd + 1)
-		return files->known[index].kind;
 	return look_up_socket(files, file_table(all, fd), fd, is_own);
+}
+
+/*
+ * What the descriptor of the current thread is: an enum socket_kind.  The thread may share its files by now, but only by a
+ * call that cleared the number.
+ */
+static __always_inline __u32 socket_kind_of(struct files *files, __u32 fd)
+{
+	__u32 index = fd & (DESCRIPTORS_CACHED - 1);
+
+	return files->known[index].number == fd + 1 ? files->known[index].kind :
+						      socket_kind_find(files, fd);
 }
 
 static __always_inline __u64 second_argument(struct pt_regs *registers, __u32 abi)
