@@ -162,7 +162,7 @@ static __always_inline bool is_in_call(struct task_struct *task)
 
 	if (task->flags & (PF_NO_CALL | PF_EXITING))
 		return false;
-	call_read(task, &call);
+	call_read(task, user_registers(task), &call);
 	activity_fields.abi = call.abi;
 	activity_fields.number = call.number;
 	return call.number >= 0;
@@ -199,7 +199,7 @@ static __always_inline __u32 activity_reason(struct task_struct *task)
 	__builtin_memset(&activity_memory, 0, sizeof(activity_memory));
 	if (task->flags & PF_NO_CALL)
 		return BPF_CORE_READ_BITFIELD(task, in_iowait) ? TREE_WAIT_DISK : TREE_WAIT_OTHER;
-	return wait_reason_of(task, &activity_memory, state, false);
+	return wait_reason_of(task, user_registers(task), &activity_memory, state, false);
 }
 
 static __always_inline void process_fill(struct task_struct *task, struct activity_fields *fields)

@@ -33,10 +33,15 @@ static __always_inline __u32 task_abi(struct task_struct *task)
 	return TREE_ABI_NATIVE;
 }
 
-static __always_inline void call_read(struct task_struct *task, struct call *ret)
+/* Those with which a task entered the kernel.  Asking for them is not cheap, so that is done once. */
+static __always_inline struct pt_regs *user_registers(struct task_struct *task)
 {
-	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	return (struct pt_regs *)bpf_task_pt_regs(task);
+}
 
+static __always_inline void call_read(struct task_struct *task, struct pt_regs *registers,
+				      struct call *ret)
+{
 	ret->abi = task_abi(task);
 	if (is_arm64()) {
 		struct pt_regs___arm64 *arm64 = (void *)registers;

@@ -359,13 +359,13 @@ static __always_inline __u32 rule_reason(struct task_struct *task, struct wait_m
  * After a stop or a signal, some calls continue as restart_syscall, which does not say which call
  * it was.
  */
-static __always_inline __u32 call_reason(struct task_struct *task, struct wait_memory *memory,
-					 bool is_current)
+static __always_inline __u32 call_reason(struct task_struct *task, struct pt_regs *registers,
+					 struct wait_memory *memory, bool is_current)
 {
 	__u32 rule, reason;
 	struct call call;
 
-	call_read(task, &call);
+	call_read(task, registers, &call);
 	if (call.number < 0)
 		return TREE_WAIT_MEMORY;
 	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;
@@ -382,8 +382,9 @@ static __always_inline __u32 stopped_by(struct wait_memory *memory, __u64 what)
 	return TREE_WAIT_STOPPED;
 }
 
-static __always_inline __u32 wait_reason_of(struct task_struct *task, struct wait_memory *memory,
-					    __u32 task_state, bool is_current)
+static __always_inline __u32 wait_reason_of(struct task_struct *task, struct pt_regs *registers,
+					    struct wait_memory *memory, __u32 task_state,
+					    bool is_current)
 {
 	if (task->jobctl & JOBCTL_TRAP_FREEZE || task_state & TASK_FROZEN)
 		return stopped_by(memory, TREE_STOPPED_FROZEN);
@@ -399,7 +400,7 @@ static __always_inline __u32 wait_reason_of(struct task_struct *task, struct wai
 		return TREE_WAIT_DISK;
 	if (task->flags & PF_EXITING)
 		return TREE_WAIT_OTHER;
-	return call_reason(task, memory, is_current);
+	return call_reason(task, registers, memory, is_current);
 }
 
 #endif

@@ -244,7 +244,7 @@ static __always_inline void call_note(struct task_struct *task, struct thread *t
 	if (task->on_cpu || is_timed(thread) || is_ours(task, thread) ||
 	    !(task->__state & (TASK_INTERRUPTIBLE | TASK_UNINTERRUPTIBLE)))
 		return;
-	call_read(task, &call);
+	call_read(task, user_registers(task), &call);
 	if (call.number < 0)
 		return;
 	thread->number = call.number;

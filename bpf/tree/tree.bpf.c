@@ -260,6 +260,9 @@ int tree_exit(__u64 *arguments)
 static __always_inline void switch_out(struct task_struct *task, struct thread_state *state,
 				       __u64 now, __u64 clock, __u32 task_state)
 {
+	struct stack_place place = { .syscall = TREE_STACK_NO_CALL };
+	struct pt_regs *registers;
+
 	if (state->phase == PHASE_ARMED)
 		return;
 	sequence_step(state);
@@ -267,17 +270,21 @@ static __always_inline void switch_out(struct task_struct *task, struct thread_s
 	off_cpu_begin(state);
 	state->wait.now_ns = state->out_ns;
 	/* A task that was about to sleep stays runnable when a signal came. */
-	if (!task_state || !task->__state)
+	if (!task_state || !task->__state) {
 		state->reason = RUNNABLE;
-	else
-		state->reason = wait_reason_of(task, &state->wait, task_state, true);
+	} else {
+		registers = user_registers(task);
+		state->reason = wait_reason_of(task, registers, &state->wait, task_state, true);
+		if (off_cpu_min_ns)
+			stack_place_find(task, registers, &place);
+	}
 	if (may_have_scopes(task))
 		scope_read(state, &state->scope);
 	sequence_step(state);
 	if (off_cpu_min_ns && state->reason == RUNNABLE)
 		stack_preempt(task, state);
 	else if (off_cpu_min_ns && !(task_state & TASK_DEAD))
-		stack_block(state);
+		stack_block(state, &place);
 	if (task_state & TASK_DEAD)
 		thread_end(state, now);
 }

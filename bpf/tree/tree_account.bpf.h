@@ -198,7 +198,7 @@ static __always_inline void current_call_fill(struct task_struct *task,
 
 	if (record->flags & TREE_THREAD_ON_CPU)
 		return;
-	call_read(task, &call);
+	call_read(task, user_registers(task), &call);
 	if (call.number < 0 || task->flags & PF_EXITING)
 		return;
 	record->flags |= TREE_THREAD_IN_SYSCALL;

@@ -169,7 +169,7 @@ struct announcement {
 
 static __always_inline void announcement_read(struct task_struct *task, struct announcement *ret)
 {
-	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	struct pt_regs *registers = user_registers(task);
 
 	if (is_arm64()) {
 		struct pt_regs___arm64 *arm64 = (void *)registers;

@@ -68,7 +68,7 @@ static __always_inline struct stack_buffer *stack_buffer_take(enum tree_stack_us
 }
 
 /*
- * How many functions are in a stack that its own task copies in stack_block(), from the helper to
+ * How many functions are in a stack that its own task copies in stack_block_new(), from the helper to
  * what called the program; 0: not known yet.
  */
 __u32 own_frames = 0;
@@ -87,10 +87,8 @@ static __always_inline __u64 own_stack_copy(struct task_struct *task, struct sta
 }
 
 /* Sets the program counter and the stack pointer. */
-static __always_inline void stack_place_read(struct task_struct *task, struct stack_place *ret)
+static __always_inline void stack_place_read(struct pt_regs *registers, struct stack_place *ret)
 {
-	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
-
 	if (is_arm64()) {
 		struct pt_regs___arm64 *arm64 = (void *)registers;
 
@@ -105,7 +103,7 @@ static __always_inline void stack_place_read(struct task_struct *task, struct st
 /* Returns whether they are those of a 64-bit program. */
 static __always_inline bool registers_read(struct task_struct *task, __u64 *ret)
 {
-	const void *registers = (const void *)bpf_task_pt_regs(task);
+	const void *registers = user_registers(task);
 
 	if (is_arm64()) {
 		bpf_probe_read_kernel(ret, 8 * TREE_STACK_REGISTERS, registers);

@@ -25,24 +25,24 @@
 /* Number of threads that owe a stack: while it is 0, the end of a system call costs one look at it. */
 __u32 stacks_owed = 0;
 
-/* The number of the system call that the task is in, or TREE_STACK_NO_CALL. */
-static __always_inline __u32 call_number(struct task_struct *task)
+/* The number of the system call that a task is in, or TREE_STACK_NO_CALL. */
+static __always_inline __u32 call_number(struct pt_regs *registers)
 {
-	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
 	__s32 number = is_arm64() ? ((struct pt_regs___arm64 *)registers)->syscallno :
 				    (__s32)registers->orig_ax;
 
 	return number < 0 ? TREE_STACK_NO_CALL : number;
 }
 
-static __always_inline void stack_place_find(struct task_struct *task, struct stack_place *ret)
+static __always_inline void stack_place_find(struct task_struct *task, struct pt_regs *registers,
+					     struct stack_place *ret)
 {
 	ret->pc = ret->sp = 0;
 	ret->syscall = TREE_STACK_NO_CALL;
 	if (!has_user_stack(task))
 		return;
-	stack_place_read(task, ret);
-	ret->syscall = call_number(task);
+	stack_place_read(registers, ret);
+	ret->syscall = call_number(registers);
 }
 
 static __always_inline bool is_same_place(const struct stack_place *a, const struct stack_place *b)
@@ -188,40 +188,61 @@ static __always_inline void own_frames_find(struct task_struct *task, struct sta
 	debt->own_size = 0;
 }
 
-/* The current task is blocked from now on. */
-__noinline int stack_block(struct thread_state *state)
+/* Whether a stack has to be copied before the block. */
+static __always_inline bool is_due_early(const struct stack_debt *debt,
+					 const struct stack_wait *wait, __u64 now)
+{
+	return (wait->place.syscall == TREE_STACK_NO_CALL || !has_call_ends) && wait->place.pc &&
+	       is_due(debt, wait, now);
+}
+
+/* The current task is blocked from now on, at a place where it was not blocked last, or where a stack is due. */
+__noinline int stack_block_new(struct thread_state *state, struct stack_place *place)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct stack_place place;
 	struct stack_debt *debt;
 	struct stack_wait *wait;
 	__u64 index;
 
-	if (!state)
+	if (!state || !place)
 		return 0;
 	debt = &state->debt;
-	stack_place_find(task, &place);
-	index = wait_index(&place);
+	index = wait_index(place);
 	wait = wait_at(debt, index);
-	if (!is_same_place(&wait->place, &place)) {
+	if (!is_same_place(&wait->place, place)) {
 		wait_settle(state, index);
-		wait->place = place;
+		wait->place = *place;
 		wait->has_stack = 0;
 	}
 	wait->reason = state->reason;
 	debt->wait = index + 1;
 	if (!own_frames)
 		own_frames_begin(task, debt);
-	if (place.pc && (place.syscall == TREE_STACK_NO_CALL || !has_call_ends) &&
-	    is_due(debt, wait, state->out_ns))
+	if (is_due_early(debt, wait, state->out_ns))
 		stack_copy_early(task, state, wait);
 	return 0;
+}
+
+/* The current task is blocked from now on. */
+static __always_inline void stack_block(struct thread_state *state, struct stack_place *place)
+{
+	struct stack_debt *debt = &state->debt;
+	__u64 index = wait_index(place);
+	struct stack_wait *wait = wait_at(debt, index);
+
+	if (!own_frames || !is_same_place(&wait->place, place) ||
+	    is_due_early(debt, wait, state->out_ns)) {
+		stack_block_new(state, place);
+		return;
+	}
+	wait->reason = state->reason;
+	debt->wait = index + 1;
 }
 
 /* The current task leaves its CPU, but is not blocked.  If it was in user mode, its call is over. */
 static __always_inline void stack_preempt(struct task_struct *task, struct thread_state *state)
 {
-	if (state->debt.is_owed && call_number(task) == TREE_STACK_NO_CALL)
+	if (state->debt.is_owed && call_number(user_registers(task)) == TREE_STACK_NO_CALL)
 		debt_release(&state->debt);
 }
 
@@ -288,7 +309,7 @@ static __always_inline void stack_wait_know(struct task_struct *task, struct thr
 	struct stack_wait *wait;
 	__u64 index;
 
-	stack_place_find(task, &place);
+	stack_place_find(task, user_registers(task), &place);
 	index = wait_index(&place);
 	wait = wait_at(&state->debt, index);
 	if (wait->place.pc || wait->ns)
@@ -417,7 +438,7 @@ static __always_inline void stack_of_waker(struct thread_state *state)
 	buffer->record.begin_ns = state->out_ns;
 	buffer->record.reason = state->reason;
 	buffer->record.object = state->wait.object;
-	buffer->record.syscall = call_number(task);
+	buffer->record.syscall = call_number(user_registers(task));
 	buffer->record.woken_pid = state->pid;
 	buffer->record.woken_tid = state->tid;
 	buffer->record.woken_start_ns = state->start_ns;
@@ -478,7 +499,7 @@ static __always_inline void stack_owe_late(struct task_struct *task, struct thre
 	struct stack_wait *wait;
 	__u64 index, blocked_ns = 0;
 
-	stack_place_find(task, &place);
+	stack_place_find(task, user_registers(task), &place);
 	index = wait_index(&place);
 	wait = wait_at(debt, index);
 	if (!is_same_place(&wait->place, &place) || place.syscall == TREE_STACK_NO_CALL)
@@ -513,7 +534,7 @@ static __always_inline void stack_pay(struct task_struct *task, __u64 ns)
 		stack_owe_late(task, state);
 	if (!debt->is_owed)
 		return;
-	stack_place_read(task, &place);
+	stack_place_read(user_registers(task), &place);
 	place.syscall = debt->place.syscall;
 	if (!is_same_place(&place, &debt->place)) {
 		debt_release(debt);

@@ -81,7 +81,7 @@ static __always_inline bool is_sending(struct task_struct *waker, __u32 reason)
 		return false;
 	if (waker->flags & PF_KTHREAD)
 		return false;
-	call_read(waker, &call);
+	call_read(waker, user_registers(waker), &call);
 	if (call.number < 0)
 		return false;
 	rule = rule_of(call.abi, call.number) & TREE_RULE_MASK;

@@ -76,9 +76,10 @@ static __always_inline struct thread_state *seed_new(struct task_struct *task)
 		seed_state.clock_offset = first_clock_offset;
 		seed_state.phase = task->on_cpu ? PHASE_JOINED : PHASE_LEFT;
 		seed_state.arrival = seed_state.phase == PHASE_LEFT ? task_arrival(task) : 0;
-		seed_state.reason = task->__state ? wait_reason_of(task, &seed_state.wait,
-								   task->__state, false) :
-						    RUNNABLE;
+		seed_state.reason = task->__state ?
+					    wait_reason_of(task, user_registers(task),
+							   &seed_state.wait, task->__state, false) :
+					    RUNNABLE;
 	}
 	return bpf_task_storage_get(&threads, task, &seed_state, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }

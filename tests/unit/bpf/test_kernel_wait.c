@@ -35,12 +35,14 @@ static void rule(__u8 value)
 
 static __u32 reason(void)
 {
-	return wait_reason_of(&actor.task, &thread->wait, SLEEPING, true);
+	return wait_reason_of(&actor.task, user_registers(&actor.task), &thread->wait, SLEEPING,
+			      true);
 }
 
 static __u32 reason_of_another(void)
 {
-	return wait_reason_of(&actor.task, &thread->wait, SLEEPING, false);
+	return wait_reason_of(&actor.task, user_registers(&actor.task), &thread->wait, SLEEPING,
+			      false);
 }
 
 /* By mode, and what is behind it. */
@@ -60,7 +62,8 @@ static void the_state_comes_before_the_call(void **state)
 	rule(TREE_WAIT_TIMER);
 	assert_int_equal(reason(), TREE_WAIT_TIMER);
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(wait_reason_of(&actor.task, &thread->wait, stops[i], true),
+		assert_int_equal(wait_reason_of(&actor.task, user_registers(&actor.task),
+						&thread->wait, stops[i], true),
 				 TREE_WAIT_STOPPED);
 		assert_int_equal(thread->wait.object, TREE_STOPPED_SIGNAL + i);
 	}
@@ -97,7 +100,7 @@ static void each_table_has_rules_of_its_own(void **state)
 
 	(void)state;
 	actor.registers = (struct pt_regs){ .bx = 1, .cx = 2, .di = 3, .si = 4, .orig_ax = CALL };
-	call_read(&actor.task, &call);
+	call_read(&actor.task, user_registers(&actor.task), &call);
 	assert_int_equal(call.abi, TREE_ABI_NATIVE);
 	assert_int_equal(call.first, 3);
 	assert_int_equal(call.second, 4);
@@ -106,7 +109,7 @@ static void each_table_has_rules_of_its_own(void **state)
 	((__u8 *)rules)[TREE_CALL_NUMBERS - 1] = TREE_WAIT_CHILD;
 	((__u8 *)rules)[TREE_CALL_NUMBERS] = TREE_WAIT_POLL;
 	actor.task.thread_info.status = TS_COMPAT;
-	call_read(&actor.task, &call);
+	call_read(&actor.task, user_registers(&actor.task), &call);
 	assert_int_equal(call.abi, TREE_ABI_COMPAT);
 	assert_int_equal(call.first, 1);
 	assert_int_equal(call.second, 2);
@@ -116,7 +119,7 @@ static void each_table_has_rules_of_its_own(void **state)
 	kernel_lacks = "";
 	actor.task.thread_info.status = 0;
 	actor.registers.orig_ax = X32_SYSCALL_BIT | CALL;
-	call_read(&actor.task, &call);
+	call_read(&actor.task, user_registers(&actor.task), &call);
 	assert_int_equal(call.abi, TREE_ABI_UNKNOWN);
 	assert_int_equal(reason(), TREE_WAIT_OTHER);
 	assert_int_equal(rule_of(TREE_ABI_UNKNOWN, CALL), TREE_WAIT_OTHER);
@@ -125,10 +128,10 @@ static void each_table_has_rules_of_its_own(void **state)
 	actor.registers.orig_ax = TREE_CALL_NUMBERS - 1;
 	assert_int_equal(reason(), TREE_WAIT_CHILD);
 	actor.registers.orig_ax = (unsigned)(-1 & ~X32_SYSCALL_BIT);
-	call_read(&actor.task, &call);
+	call_read(&actor.task, user_registers(&actor.task), &call);
 	assert_int_equal(call.abi, TREE_ABI_NATIVE);
 	actor.registers.orig_ax = (unsigned)-1;
-	call_read(&actor.task, &call);
+	call_read(&actor.task, user_registers(&actor.task), &call);
 	assert_int_equal(call.abi, TREE_ABI_NATIVE);
 }
 
