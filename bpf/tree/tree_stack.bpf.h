@@ -131,16 +131,37 @@ static __always_inline __u64 stack_size(struct task_struct *task, __u64 sp)
 	return top > sp && top - sp < TREE_STACK_BYTES ? top - sp : TREE_STACK_BYTES;
 }
 
+/* A copy page by page.  What is counted is not here, where the verifier would follow each count. */
+struct page_copy {
+	__u8 *ret;
+	__u32 *copied;
+	__u64 sp;
+	__u64 size;
+	__u64 first; /* how much is on the page where it begins */
+};
+
+static long copy_page(__u32 index, struct page_copy *copy)
+{
+	__u64 begin = copy->first + index * STACK_PAGE;
+
+	if (begin >= copy->size)
+		return 1;
+	barrier_var(begin);
+	if (begin > TREE_STACK_BYTES - STACK_PAGE)
+		return 1;
+	if (bpf_probe_read_user(copy->ret + begin, STACK_PAGE, (void *)(copy->sp + begin)) == 0)
+		*copy->copied = begin + STACK_PAGE;
+	return 0;
+}
+
 /*
  * Sets how much was copied: all, or up to the last page that is there.  A page that was never
  * touched, in the middle of a large array, is not there; the kernel fills what it cannot read with zeros, which is
- * what such a page holds.  `ret` has TREE_STACK_BYTES.  The size is kept in memory, of which the
- * verifier knows nothing: it would else follow every page that may be there or not, each on a path of its own.
+ * what such a page holds.  `ret` has TREE_STACK_BYTES.
  */
-static __always_inline void user_stack_copy(__u8 *ret, __u64 sp, __u64 size,
-					    volatile __u32 *ret_size)
+static __always_inline void user_stack_copy(__u8 *ret, __u64 sp, __u64 size, __u32 *ret_size)
 {
-	__u64 first = STACK_PAGE - (sp & (STACK_PAGE - 1));
+	struct page_copy copy = { ret, ret_size, sp, size, STACK_PAGE - (sp & (STACK_PAGE - 1)) };
 
 	if (size > TREE_STACK_BYTES)
 		return;
@@ -148,15 +169,9 @@ static __always_inline void user_stack_copy(__u8 *ret, __u64 sp, __u64 size,
 		*ret_size = size;
 		return;
 	}
-	for (__u64 i = 0; i < TREE_STACK_BYTES / STACK_PAGE; i++) {
-		__u64 begin = i ? first + (i - 1) * STACK_PAGE : 0;
-		__u64 part = i ? STACK_PAGE : first;
-
-		if (begin >= size)
-			break;
-		if (bpf_probe_read_user(ret + begin, part, (void *)(sp + begin)) == 0)
-			*ret_size = begin + part;
-	}
+	if (bpf_probe_read_user(ret, copy.first, (void *)sp) == 0)
+		*ret_size = copy.first;
+	bpf_loop(TREE_STACK_BYTES / STACK_PAGE - 1, copy_page, &copy, 0);
 	if (*ret_size > size)
 		*ret_size = size;
 }

@@ -96,14 +96,6 @@ static __always_inline void seed_check(struct task_struct *task, struct thread_s
 	state->phase = PHASE_LEFT;
 }
 
-/* Not static, so that the verifier does not check what follows twice. */
-__noinline int walk_begin(void)
-{
-	reader_find();
-	cpu_offsets_find();
-	return 0;
-}
-
 /* Writes a record for each task that joins the tree. */
 static __always_inline int tree_seed(struct bpf_iter__task *context)
 {
@@ -112,8 +104,10 @@ static __always_inline int tree_seed(struct bpf_iter__task *context)
 
 	if (!task)
 		return 0;
-	if (context->meta->seq_num == 0)
-		walk_begin();
+	if (context->meta->seq_num == 0) {
+		reader_find();
+		cpu_offsets_find();
+	}
 	state = thread_find(task);
 	/* The kernel runs this again for a task whose record did not fit. */
 	if (state && state->seed_pass != seed_pass)
