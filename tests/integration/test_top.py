@@ -65,7 +65,7 @@ class Top(support.TestCase):
 
     def test_views_are_as_expected(self):
         views = [("2", "threads", r"^ +TID"), ("3", "cgroups", "^ +TASKS"), ("4", "users", "^ +TASKS"),
-                 ("t", "tree", "Z    sh$"), ("?", "keys", "^Keys"), ("F2", "columns", "^Columns"),
+                 ("t", "tree", "Z   sh$"), ("?", "keys", "^Keys"), ("F2", "columns", "^Columns"),
                  ("F6", "sort", "^Sort by"), ("Enter", "detail", "^Threads:")]
         for key, name, shows in views:
             with self.subTest(name=name), self.top("a.tscope", "--no-mouse") as top:
@@ -76,17 +76,18 @@ class Top(support.TestCase):
 
     def test_screens_of_a_recording_are_as_expected(self):
         self.store()
-        for columns, rows, keys, name in [(80, 24, "", "80x24"), (120, 40, "", "120x40"), (40, 12, "", "40x12"),
-                                          (20, 5, "", "20x5"), (80, 24, "2", "threads"), (80, 24, "v", "events"),
-                                          (100, 50, "\r", "detail")]:
+        no_activity = "no activity was recorded.*\n.*\n.*Where they stood.*\n.*no activity"
+        for columns, rows, keys, shows, name in [
+                (80, 24, "", "made", "80x24"), (120, 40, "", "made", "120x40"), (40, 12, "", "made", "40x12"),
+                (20, 5, "", "made", "20x5"), (80, 24, "2", "^ +TID ", "threads"), (100, 50, "\r", no_activity, "detail"),
+                (80, 24, "v", "22:15:00  spawn", "events")]:
             with self.subTest(name=name), \
                     self.top("--store", "r.db", "--history", "1h", columns=columns, rows=rows) as top:
                 top.wait_for(lambda lines: lines[-1].startswith("F1Help"))
                 top.send("R")
                 top.wait_for("^r.db .*22:15:35")
                 top.type(keys)
-                if name == "detail":
-                    top.wait_for("no activity was recorded.*\n[^\n]*\n.*Where they stood.*\n.*no activity")
+                top.wait_for(shows)
                 self.check_screen(f"recording-{name}.txt", top)
 
     def test_figures_of_a_recording_are_those_of_the_same_moment_as_json(self):
@@ -225,7 +226,7 @@ class Top(support.TestCase):
             top.send("q")
             self.assertEqual(top.end(), 0)
         self.assertEqual(pathlib.Path(self.path("config/taskscope/top.conf")).read_text().splitlines()[1],
-                         "metrics = rss_bytes,run_time_ns,state,nr_threads,read_bytes,write_bytes")
+                         "metrics = rss_bytes,run_time_ns,nr_threads,read_bytes,write_bytes")
         with self.top("a.tscope", columns=120) as top:
             top.wait_for(r"rss_bytes  +run_time_nsv")
             self.assertNotIn("wait_time_ns", top.text())

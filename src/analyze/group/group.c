@@ -288,9 +288,57 @@ static void rank_group(struct grouping *grouping, const struct group_sort *sort,
 	}
 }
 
+/* In a heap no rank comes before one below it, so that the root is the last in order. */
+static void sift_down(struct rank *heap, size_t count, struct ranking *ranking)
+{
+	size_t at = 0, below;
+
+	while ((below = 2 * at + 1) < count) {
+		struct rank moved = heap[at];
+
+		if (below + 1 < count && compare_ranks(&heap[below + 1], &heap[below], ranking) > 0)
+			below++;
+		if (compare_ranks(&heap[below], &moved, ranking) <= 0)
+			return;
+		heap[at] = heap[below];
+		heap[below] = moved;
+		at = below;
+	}
+}
+
+/*
+ * Brings the first ones to the front, in order: one that comes before the last of those takes its place.  Of
+ * many rows, a screen shows few.
+ */
+static void sort_first(struct rank *ranks, size_t count, size_t first, struct ranking *ranking)
+{
+	if (first == count) {
+		qsort_r(ranks, count, sizeof(*ranks), compare_ranks, ranking);
+		return;
+	}
+	/* The last is at the root, and any order that descends is a heap. */
+	qsort_r(ranks, first, sizeof(*ranks), compare_ranks, ranking);
+	for (size_t i = 0; i < first / 2; i++) {
+		struct rank rank = ranks[i];
+
+		ranks[i] = ranks[first - 1 - i];
+		ranks[first - 1 - i] = rank;
+	}
+	for (size_t i = first; i < count; i++)
+		if (compare_ranks(&ranks[i], &ranks[0], ranking) < 0) {
+			struct rank rank = ranks[i];
+
+			ranks[i] = ranks[0];
+			ranks[0] = rank;
+			sift_down(ranks, first, ranking);
+		}
+	qsort_r(ranks, first, sizeof(*ranks), compare_ranks, ranking);
+}
+
 int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
 {
 	size_t count = grouping->group_count;
+	size_t first = sort->first && sort->first < count ? sort->first : count;
 	CLEANUP(free_pointer) struct rank *ranks = calloc(count + 1, sizeof(*ranks));
 	CLEANUP(free_pointer) struct group *sorted = calloc(count + 1, sizeof(*sorted));
 	struct ranking ranking = { sort, grouping->groups };
@@ -301,7 +349,7 @@ int grouping_sort(struct grouping *grouping, const struct group_sort *sort)
 		ranks[i].place = i;
 		rank_group(grouping, sort, &ranks[i]);
 	}
-	qsort_r(ranks, count, sizeof(*ranks), compare_ranks, &ranking);
+	sort_first(ranks, count, first, &ranking);
 	for (size_t i = 0; i < count; i++)
 		sorted[i] = grouping->groups[ranks[i].place];
 	free(grouping->groups);

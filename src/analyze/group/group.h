@@ -103,8 +103,9 @@ struct group {
 	const char *key;    /* untrusted bytes; "" when the name is not known */
 	const char *cgroup; /* key of its cgroup, which `key` begins with; NULL on other axes */
 	uint32_t number;    /* of the key, among those that the caller keeps */
-	uint32_t cgroup_end, process_end; /* of AXIS_ALL: where these parts of the key end; else 0 */
-	uint32_t first;	    /* its tasks: grouping->rows[first ... first + tasks - 1] */
+	uint32_t cgroup_end,
+		process_end; /* of AXIS_ALL: where these parts of the key end; else 0 */
+	uint32_t first;	     /* its tasks: grouping->rows[first ... first + tasks - 1] */
 	uint32_t tasks;
 	uint32_t processes; /* processes with at least one task here */
 };
@@ -150,6 +151,7 @@ struct group_sort {
 	enum metric_id metric; /* of ORDER_METRIC */
 	bool ascending;
 	bool keeps_order; /* of equal ones: as they were, else by key */
+	size_t first;	  /* so many are in order, and the others behind them in any; 0: all */
 };
 
 /*

@@ -121,7 +121,8 @@ static int read_choice(struct view_choice *ret, struct error *error)
 	ret->is_forest = args.forest;
 	ret->of_jobs = args.job;
 	ret->limit = args.view.limit.value;
-	view_choice_usual(ret);
+	/* What rows wait for begins with their state. */
+	view_choice_usual(ret, !args.json);
 	if (args.view.metrics) {
 		ret->metrics = (struct selection){ 0 };
 		status = selection_parse(args.view.metrics, &ret->metrics, error);

@@ -15,7 +15,7 @@
 
 #define HEADER_ROWS 5
 #define BAR_WIDTH 10
-#define PRESSURE_WIDTH 5
+#define PRESSURE_WIDTH 3
 #define NARROW 60 /* the date and the uptime give way to the time */
 
 /* On a low screen the table is what counts. */

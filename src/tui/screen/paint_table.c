@@ -18,6 +18,7 @@
 #define USER_WIDTH 8
 #define DEEPEST 20
 #define WAIT_WIDTH 12
+#define STATE_WIDTH 1 /* of a narrow screen, which shows no more of the wait */
 #define PROGRESS_WIDTH 34
 
 static bool is_by_task(const struct top *top)
@@ -37,6 +38,12 @@ static bool shows_user(const struct top *top)
 static bool shows_metrics(void)
 {
 	return display_columns() >= 32;
+}
+
+/* A quarter of the screen is for the name: what a row is comes before its further figures. */
+static int name_least(void)
+{
+	return display_columns() / 4 > NAME_LEAST ? display_columns() / 4 : NAME_LEAST;
 }
 
 static uint32_t depth_of(const struct top *top, size_t row)
@@ -186,7 +193,8 @@ static int paint_right(int row, int column, int width, enum style style, bool is
 
 /* Columns besides the metrics, as far as there is room for them. */
 struct extras {
-	bool has_graph, has_wait, has_progress, has_scope;
+	bool has_graph, has_progress, has_scope;
+	int wait_width; /* 0: none */
 };
 
 static struct extras choose_extras(const struct top *top, const struct view_rows *rows)
@@ -197,7 +205,9 @@ static struct extras choose_extras(const struct top *top, const struct view_rows
 
 	return (struct extras){
 		.has_graph = has_moments && columns >= 64,
-		.has_wait = has_moments && columns >= 76,
+		.wait_width = !shows_metrics()		   ? 0 :
+			      has_moments && columns >= 76 ? WAIT_WIDTH :
+							     STATE_WIDTH,
 		.has_progress = top->choice.axis == AXIS_SCOPE && columns >= 60,
 		.has_scope = top->choice.axis != AXIS_SCOPE && shows_scopes(rows),
 	};
@@ -205,7 +215,8 @@ static struct extras choose_extras(const struct top *top, const struct view_rows
 
 static int extras_width(const struct extras *extras)
 {
-	return (extras->has_graph ? ROW_MOMENTS + 1 : 0) + (extras->has_wait ? WAIT_WIDTH + 1 : 0) +
+	return (extras->has_graph ? ROW_MOMENTS + 1 : 0) +
+	       (extras->wait_width ? extras->wait_width + 1 : 0) +
 	       (extras->has_progress ? PROGRESS_WIDTH + 1 : 0) +
 	       (extras->has_scope ? NAME_LEAST + 1 : 0);
 }
@@ -223,7 +234,7 @@ static size_t fitting(const struct top *top, const struct extras *extras)
 
 	if (!shows_metrics())
 		return i;
-	used += NAME_LEAST + extras_width(extras);
+	used += name_least() + extras_width(extras);
 	for (; i < top->choice.metrics.count && i < COLUMNS_MOST; i++) {
 		used += top->widths[i] + 2;
 		if (used > display_columns() && i > top->shift)
@@ -240,7 +251,8 @@ static int paint_extra_titles(int row, int column, const struct extras *extras)
 		const char *title;
 	} titles[] = {
 		{ extras->has_graph, ROW_MOMENTS, "PAST CPU" },
-		{ extras->has_wait, WAIT_WIDTH, "WAITS FOR" },
+		{ extras->wait_width > 0, extras->wait_width,
+		  extras->wait_width > STATE_WIDTH ? "WAITS FOR" : "S" },
 		{ extras->has_progress, PROGRESS_WIDTH, "PROGRESS" },
 		{ extras->has_scope, NAME_LEAST, "SCOPE" },
 	};
@@ -378,11 +390,12 @@ static int paint_extras(struct top *top, const struct view_rows *rows, const str
 		display_put(row, column, ROW_MOMENTS, STYLE_GOOD, is_marked, text_string(&cell));
 		column += ROW_MOMENTS + 1;
 	}
-	if (layout->extras.has_wait) {
+	if (layout->extras.wait_width) {
 		text_clear(&cell);
 		style = append_wait(top, group, &cell);
-		display_put(row, column, WAIT_WIDTH, style, is_marked, text_string(&cell));
-		column += WAIT_WIDTH + 1;
+		display_put(row, column, layout->extras.wait_width, style, is_marked,
+			    text_string(&cell));
+		column += layout->extras.wait_width + 1;
 	}
 	if (layout->extras.has_progress) {
 		text_clear(&cell);
@@ -428,6 +441,18 @@ static void paint_titles(struct top *top, const struct view_rows *rows, const st
 		    top->choice.axis == AXIS_PROCESS ? "COMMAND" : "NAME");
 }
 
+/* Which program it is says more than where that is, which all about the row has. */
+static const char *without_folder(const char *command)
+{
+	size_t length = strcspn(command, " ");
+	const char *name = command;
+
+	for (size_t i = 0; command[0] == '/' && i + 1 < length; i++)
+		if (command[i] == '/')
+			name = command + i + 1;
+	return name;
+}
+
 static void paint_row(struct top *top, const struct view_rows *rows, const struct layout *layout,
 		      size_t line)
 {
@@ -463,7 +488,9 @@ static void paint_row(struct top *top, const struct view_rows *rows, const struc
 	text_clear(&cell);
 	top_row_name(top, number, &cell);
 	column += 2 * (int)depth_of(top, number);
-	display_put_name(row, column, display_columns() - column, is_marked, text_string(&cell));
+	display_put_name(row, column, display_columns() - column, is_marked,
+			 top->choice.axis == AXIS_PROCESS ? without_folder(text_string(&cell)) :
+							    text_string(&cell));
 }
 
 /* The marked row is always on the screen. */
@@ -489,6 +516,8 @@ void top_paint_table(struct top *top, int row, int rows)
 	if (!top->view.grouping || rows < 1)
 		return;
 	top_keep_selected(top, rows);
+	if (top->first + top->page > top->choice.ordered)
+		top_order_all(top);
 	row_history_add(&top->past, top->view.grouping, &top->moment);
 	if (make_rows(top, &cells, &view, &part) == 0) {
 		measure(top, &cells);

@@ -179,6 +179,17 @@ static bool want_shown(struct top *top)
 	return is_more;
 }
 
+/* Rows that nobody looks at need no order. */
+#define ROWS_ORDERED 128
+
+void top_order_all(struct top *top)
+{
+	if (!top->choice.ordered)
+		return;
+	top->choice.ordered = 0;
+	top_arrange(top);
+}
+
 void top_take(struct top *top, const struct move *move)
 {
 	struct error error = { 0 };
@@ -197,6 +208,7 @@ void top_take(struct top *top, const struct move *move)
 	if (had_rates != (top->moment.tasks->interval_ns > 0))
 		memset(top->widths, 0, sizeof(top->widths));
 	measure_self(top);
+	top->choice.ordered = top->first + top->page <= ROWS_ORDERED ? ROWS_ORDERED : 0;
 	top_arrange(top);
 }
 

@@ -34,6 +34,7 @@ void top_find(struct top *top, int direction, bool stays)
 
 	if (!top->wanted.length || !rows)
 		return;
+	top_order_all(top);
 	for (size_t i = stays ? 0 : 1; i <= rows; i++) {
 		size_t row = (top->selected + (direction > 0 ? i : rows - i % rows)) % rows;
 		CLEANUP(text_free) struct text name = { 0 };

@@ -127,6 +127,8 @@ void top_say(struct top *top, bool is_bad, const char *format, ...)
 void top_take(struct top *top, const struct move *move);
 /* Makes the rows of the moment anew, after another choice. */
 void top_arrange(struct top *top);
+/* Brings all rows in order, where only the first ones are. */
+void top_order_all(struct top *top);
 /* Which task or group a row is; the caller frees it. */
 void top_identify(const struct top *top, size_t row, struct row_identity *ret);
 void row_identity_clear(struct row_identity *identity);

@@ -13,7 +13,7 @@
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_jobs.h"
 
-void view_choice_usual(struct view_choice *choice)
+void view_choice_usual(struct view_choice *choice, bool has_states)
 {
 	static const enum metric_id usual[] = {
 		METRIC_run_time_ns, METRIC_wait_time_ns, METRIC_rss_bytes,   METRIC_state,
@@ -22,7 +22,8 @@ void view_choice_usual(struct view_choice *choice)
 
 	choice->metrics = (struct selection){ 0 };
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
-		selection_add(&choice->metrics, usual[i]);
+		if (usual[i] != METRIC_state || !has_states)
+			selection_add(&choice->metrics, usual[i]);
 }
 
 static bool is_of_user(const struct snapshot *tasks, const struct task *task, const char *user)
@@ -73,12 +74,17 @@ static int filter_tasks(struct moment_view *view, const struct moment *moment,
 static int arrange(struct moment_view *view, const struct snapshot *tasks,
 		   const struct view_choice *choice)
 {
-	const struct group_sort usual = { .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
+	struct group_sort usual = { .by = ORDER_METRIC, .metric = METRIC_run_time_ns };
+	struct group_sorting sorting = choice->sorting;
+	bool is_forest = choice->is_forest && choice->axis == AXIS_PROCESS;
 	int status = grouping_make(tasks, choice->axis, &choice->grouping, &view->grouping);
 
+	/* Below its parent a row may come from anywhere, and each key needs the order of the one before. */
+	if (!is_forest && sorting.count <= 1)
+		usual.first = sorting.keys[0].first = choice->ordered;
 	if (status == 0)
-		status = group_sorting_apply(&choice->sorting, &usual, view->grouping);
-	if (status == 0 && choice->is_forest && choice->axis == AXIS_PROCESS)
+		status = group_sorting_apply(&sorting, &usual, view->grouping);
+	if (status == 0 && is_forest)
 		status = forest_order(view->grouping, &view->depths);
 	return status;
 }

@@ -25,14 +25,15 @@ struct view_choice {
 	struct group_sorting sorting; /* by default by CPU time */
 	struct selection metrics;
 	const struct filter *filter;
-	uint64_t job; /* only processes of the job with this id; 0: all */
-	char *user;   /* only processes of this user; NULL: of all */
-	bool of_jobs; /* only processes of the jobs that the moment has */
-	size_t limit; /* groups, 0: all */
+	uint64_t job;	/* only processes of the job with this id; 0: all */
+	char *user;	/* only processes of this user; NULL: of all */
+	bool of_jobs;	/* only processes of the jobs that the moment has */
+	size_t limit;	/* groups, 0: all */
+	size_t ordered; /* so many of the first rows are in order; 0: all */
 };
 
-/* The metrics that are shown unless others are chosen. */
-void view_choice_usual(struct view_choice *choice);
+/* The metrics that are shown unless others are chosen; a screen may have states besides. */
+void view_choice_usual(struct view_choice *choice, bool has_states);
 
 /* All zeros is empty and valid. */
 struct moment_view {

@@ -757,6 +757,43 @@ static void missing_values_come_last_either_way_and_equal_ones_by_key(void **sta
 	assert_order(grouping, rising, ARRAY_SIZE(rising));
 }
 
+#define MANY 300
+
+/* The first ones of a partial order are those of the whole order, and no group is lost. */
+static void the_first_groups_are_in_order_however_many_there_are(void **state)
+{
+	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = hand_new();
+	struct group_sort whole = { .by = ORDER_METRIC, .metric = METRIC_majflt };
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "t%c%c", 'a' + i * 7 % 26, 'a' + i / 26);
+		hand_task(snapshot, i + 1, i + 1, name, "/");
+	}
+	/* Few values, so that many groups are equal, and some have none. */
+	for (uint32_t i = 0; i < MANY; i++)
+		if (i % 10)
+			hand_set(snapshot, METRIC_majflt, i, i * 31 % 17);
+	for (size_t first = 1; first < MANY + 2; first += 13) {
+		CLEANUP(grouping_free_pointer)
+		struct grouping *all = group_by(snapshot, AXIS_THREAD),
+				*some = group_by(snapshot, AXIS_THREAD);
+		struct group_sort part = whole;
+		uint64_t sum = 0;
+
+		part.first = first;
+		assert_int_equal(grouping_sort(all, &whole), 0);
+		assert_int_equal(grouping_sort(some, &part), 0);
+		for (size_t i = 0; i < MANY; i++) {
+			if (i < first)
+				assert_string_equal(some->groups[i].key, all->groups[i].key);
+			sum += snapshot->tasks[some->rows[some->groups[i].first]].tid;
+		}
+		assert_int_equal(sum, MANY * (MANY + 1) / 2);
+	}
+}
+
 static void groups_sort_by_key_and_by_number_of_tasks(void **state)
 {
 	static const char *const by_key[] = { "init", "pool-{N}", "server", "timer7" };
@@ -832,6 +869,7 @@ int main(void)
 			what_only_following_gives_is_absent_for_one_reason_and_told_to_who_names_it),
 		cmocka_unit_test(cpu_sets_fold_to_their_sizes_and_a_list_when_all_are_equal),
 		cmocka_unit_test(missing_values_come_last_either_way_and_equal_ones_by_key),
+		cmocka_unit_test(the_first_groups_are_in_order_however_many_there_are),
 		cmocka_unit_test(groups_sort_by_key_and_by_number_of_tasks),
 		cmocka_unit_test(the_oldest_task_gives_the_group_its_age),
 		cmocka_unit_test(tasks_of_one_name_and_number_stay_apart),
