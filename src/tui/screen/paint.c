@@ -7,23 +7,32 @@
 #include "model/snapshot/snapshot.h"
 #include "tui/screen/top_state.h"
 
+/* The end of a long line is where one types. */
+static void paint_prompt(const struct top *top, int row)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+	size_t columns = (size_t)display_columns();
+	const char *shown;
+
+	text_append_string(&line, top_prompt_label(top));
+	text_append_string(&line, text_string(&top->typed));
+	shown = text_string(&line);
+	while (*shown && text_width(shown) >= columns) {
+		size_t length = text_character(shown, strlen(shown));
+
+		shown += length ? length : 1;
+	}
+	display_put(row, 0, (int)columns, STYLE_HEADING, false, shown);
+	display_cursor(row, (int)text_width(shown));
+}
+
 /* The last line: what is typed, else the keys. */
 static void paint_footer(struct top *top, int row)
 {
 	int column = 0, columns = display_columns();
 
 	if (top->mode == MODE_PROMPT) {
-		CLEANUP(text_free) struct text line = { 0 };
-		size_t width;
-
-		text_append_string(&line, top_prompt_label(top));
-		text_append_string(&line, text_string(&top->typed));
-		width = text_width(text_string(&line));
-		/* The end of a long line is where one types. */
-		display_put(row, 0, columns, STYLE_HEADING, false,
-			    width < (size_t)columns ? text_string(&line) :
-						      text_string(&top->typed));
-		display_cursor(row, (int)width < columns ? (int)width : columns - 1);
+		paint_prompt(top, row);
 		return;
 	}
 	for (int id = 0; id < KEY_ID_COUNT; id++) {

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/* The screen, with a display that the test reads: what is where, how it looks, and what keys do. */
+#include "hand_snapshot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "fake_display.h"
+#include "tui/moment/moment.h"
+#include "tui/moment/moment_source.h"
+#include "tui/screen/top.h"
+
+#define BEGIN (UINT64_C(1700000040) * NS_PER_SECOND)
+
+/* What the source gives, and what it was asked. */
+static struct {
+	struct moment_source_kind kind;
+	void (*fill)(struct moment *moment);
+	bool wanted[METRIC_STORED];
+	struct move moved;
+} scene;
+
+static struct snapshot *read_now; /* which the moment points to */
+
+static uint32_t add_process(struct snapshot *tasks, int32_t pid, const char *name, char state,
+			    uint64_t percent)
+{
+	uint32_t row = hand_task(tasks, pid, pid, name, "/");
+
+	hand_set(tasks, METRIC_state, row, (uint64_t)state);
+	hand_set(tasks, METRIC_run_time_ns, row, percent * NS_PER_SECOND / 100);
+	hand_set(tasks, METRIC_rss_bytes, tasks->tasks[row].process, (uint64_t)pid << 20);
+	return row;
+}
+
+static int take(struct moment_source *source, const struct move *move, struct moment *ret,
+		struct error *error)
+{
+	(void)source;
+	(void)error;
+	scene.moved = *move;
+	snapshot_free(read_now);
+	read_now = hand_new();
+	snapshot_set_fact_number(read_now, FACT_boottime_ns, 100 * NS_PER_SECOND);
+	ret->read = read_now;
+	ret->tasks = hand_new();
+	add_process(ret->tasks, 10, "burner", 'R', 90);
+	add_process(ret->tasks, 20, "reader", 'D', 50);
+	add_process(ret->tasks, 30, "sleeper", 'S', 0);
+	add_process(ret->tasks, 40, "dead", 'Z', 0);
+	ret->tasks->interval_ns = NS_PER_SECOND;
+	ret->sample.unix_ns = BEGIN;
+	if (scene.fill)
+		scene.fill(ret);
+	return snapshot_finish(ret->tasks);
+}
+
+static void want(struct moment_source *source, const bool *wanted)
+{
+	(void)source;
+	memcpy(scene.wanted, wanted, sizeof(scene.wanted));
+}
+
+static void close_nothing(struct moment_source *source)
+{
+	(void)source;
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	memset(&scene, 0, sizeof(scene));
+	scene.kind =
+		(struct moment_source_kind){ .take = take, .want = want, .close = close_nothing };
+	setenv("TZ", "UTC", 1);
+	fake.rows = 24;
+	fake.columns = 100;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	snapshot_free(TAKE_PTR(read_now));
+	return 0;
+}
+
+/* The screen after these keys. */
+static void show(const char *keys)
+{
+	struct moment_source source = { .kind = &scene.kind };
+	struct top_options options = { .source = &source,
+				       .title = "host",
+				       .interval_ns = 1000 * NS_PER_SECOND };
+	struct error error = { 0 };
+	int input = dup(STDIN_FILENO);
+
+	options.choice.axis = AXIS_PROCESS;
+	view_choice_usual(&options.choice);
+	fake.keys = keys;
+	assert_int_equal(top_run(&options, &error), 0);
+	dup2(input, STDIN_FILENO);
+	close(input);
+}
+
+/* ---- the table ---- */
+
+static void states_that_people_should_see_have_a_colour(void **state)
+{
+	(void)state;
+	show("");
+	assert_shown("PID", STYLE_TITLES, false);
+	for (int i = 0; i < 4; i++) {
+		static const char *const names[] = { "burner", "reader", "sleeper", "dead" };
+		static const enum style styles[] = { STYLE_GOOD, STYLE_BAD, STYLE_PLAIN,
+						     STYLE_BAD };
+		int column, row = fake_find(names[i], &column);
+		int at = (int)(strpbrk(fake.text[row] + 20, "RDSZ") - fake.text[row]);
+
+		assert_int_equal(fake.styles[row][at], styles[i]);
+	}
+}
+
+static void each_figure_is_below_its_title(void **state)
+{
+	static const char *const titles[] = { "%cpu", "rss_bytes" };
+	static const char *const figures[] = { "50.0 %", "20.0 MiB" };
+	int unused, row, column;
+
+	(void)state;
+	show("");
+	row = fake_find("reader", &unused);
+	for (int i = 0; i < 2; i++) {
+		fake_find(titles[i], &column);
+		column += (int)strlen(titles[i]); /* both end there */
+		assert_memory_equal(&fake.text[row][column - (int)strlen(figures[i])], figures[i],
+				    strlen(figures[i]));
+	}
+	assert_memory_equal(fake.text[row], "     20 ", 8);
+}
+
+static void the_marked_row_is_marked_as_a_whole(void **state)
+{
+	int column, row;
+
+	(void)state;
+	show("j");
+	row = fake_find("reader", &column);
+	for (column = 0; column < fake.columns; column++) {
+		assert_true(fake.marks[row][column]);
+		assert_false(fake.marks[row - 1][column]);
+		assert_false(fake.marks[row + 1][column]);
+	}
+}
+
+static void add_scope(struct moment *moment)
+{
+	struct snapshot *tasks = moment->tasks;
+	uint32_t row = add_process(tasks, 50, "loader", 'R', 10);
+
+	tasks->tasks[row].scope = hand_text(tasks, "load");
+	hand_set(tasks, METRIC_scope_count, row, 3);
+	hand_set(tasks, METRIC_scope_total, row, 12);
+	hand_set(tasks, METRIC_scope_age_ns, row, 3 * NS_PER_SECOND);
+}
+
+static void scopes_have_their_progress_and_need_its_figures(void **state)
+{
+	static const enum metric_id needed[] = { METRIC_scope_age_ns, METRIC_scope_count,
+						 METRIC_scope_total, METRIC_scope_stall_ns };
+
+	(void)state;
+	scene.fill = add_scope;
+	show("");
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		assert_false(scene.wanted[needed[i]]);
+	show("6");
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		assert_true(scene.wanted[needed[i]]);
+	assert_shown("[|||       ] 3/12  eta 9.00 s", STYLE_PLAIN, false);
+}
+
+static size_t count_words(const char *line)
+{
+	size_t count = 0;
+
+	for (; *(line += strspn(line, " ")); line += strcspn(line, " "))
+		count++;
+	return count;
+}
+
+/* Behind them the name has at least its twelve columns; a column comes as soon as that is so. */
+static void a_column_is_shown_once_there_is_room_for_it(void **state)
+{
+	size_t shown_before = 0;
+
+	(void)state;
+	scene.fill = add_scope;
+	for (fake.columns = 60; fake.columns < 130; fake.columns++) {
+		int column, row;
+		size_t shown;
+
+		show("");
+		row = fake_find("SCOPE       ", &column);
+		shown = count_words(fake.text[row]);
+		assert_true(column + 13 + 12 <= fake.columns);
+		if (shown_before && shown > shown_before)
+			assert_int_equal(column + 13 + 12, fake.columns);
+		shown_before = shown;
+	}
+	assert_int_equal(shown_before, 2 + 7 + 2);
+}
+
+/* ---- the header ---- */
+
+static void fill_host(struct moment *moment)
+{
+	host_sample_set(&moment->sample, HOST_VALUE_cpu_busy_percent, 45);
+	host_sample_set(&moment->sample, HOST_VALUE_memory_used_bytes, 950);
+	host_sample_set(&moment->sample, HOST_VALUE_memory_total_bytes, 1000);
+	host_sample_set(&moment->sample, HOST_VALUE_pressure_io_some_percent, 60);
+}
+
+static void bars_are_as_long_as_what_they_show(void **state)
+{
+	int column, row;
+
+	(void)state;
+	scene.fill = fill_host;
+	show("");
+	assert_shown("CPU [", STYLE_PLAIN, false);
+	assert_shown("|||||     ", STYLE_GOOD, false);
+	assert_shown("] 45.0 %", STYLE_PLAIN, false);
+	assert_shown("Mem [", STYLE_PLAIN, false);
+	assert_shown("||||||||||", STYLE_BAD, false);
+	row = fake_find("io [|||  ] 60.0 %", &column);
+	assert_int_equal(fake.styles[row][column + 4], STYLE_WARNING);
+	fake_find("mem [     ] -  ", &column);
+}
+
+static void fill_news(struct moment *moment)
+{
+	static const struct anomaly found[] = {
+		{ .rule = 0 }, { .rule = 1, .task = { 7, 7, 7 }, .comm = "made\033" }
+	};
+	static const struct moment_job job = { .job = { .name = "nightly" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(found); i++)
+		assert_int_equal(array_append(&moment->anomalies, found[i]), 0);
+	assert_int_equal(array_append(&moment->jobs, job), 0);
+}
+
+static void open_anomalies_are_named_with_their_processes(void **state)
+{
+	char line[128];
+
+	(void)state;
+	scene.fill = fill_news;
+	show("");
+	assert_shown("1 job: nightly", STYLE_PLAIN, false);
+	snprintf(line, sizeof(line), "2 anomalies: %s, %s made\\x1b[7] ", anomaly_rules[0].name,
+		 anomaly_rules[1].name);
+	line[strlen(line) - 1] = '\0';
+	assert_shown(line, STYLE_BAD, false);
+}
+
+/* ---- the ruler and the events ---- */
+
+static void make_ruler(struct moment_source *source, struct ruler *ruler)
+{
+	(void)source;
+	ruler->from_unix_ns = BEGIN;
+	ruler->to_unix_ns = BEGIN + 60 * NS_PER_SECOND;
+	ruler->at = 2;
+	ruler->marks[0] = RULER_TICK;
+	ruler->marks[1] = RULER_TICK | RULER_EVENT | RULER_JOB_EDGE;
+	ruler->marks[3] = RULER_TICK | RULER_JOB;
+	ruler->marks[4] = RULER_TICK | RULER_EVENT | RULER_JOB;
+	ruler->marks[5] = RULER_ANOMALY | RULER_JOB_EDGE;
+}
+
+static void the_ruler_has_the_most_telling_sign_of_each_part(void **state)
+{
+	static const enum style styles[] = { STYLE_PLAIN, STYLE_HEADING, STYLE_PLAIN,
+					     STYLE_GOOD,  STYLE_MORE,	 STYLE_BAD };
+	int column, row;
+
+	(void)state;
+	scene.kind.can_move = true;
+	scene.kind.ruler = make_ruler;
+	show("");
+	row = fake_find("22:14:00 -J^=*!", &column);
+	assert_int_equal(column, 0);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(fake.styles[row][9 + i], styles[i]);
+		assert_int_equal(fake.marks[row][9 + i], i == 2);
+	}
+	assert_true(fake.styles[row][0] == STYLE_PLAIN && !fake.marks[row][0]);
+	assert_shown("22:15:00", STYLE_PLAIN, false);
+	fake_find("22:15:00", &column);
+	assert_int_equal(column, fake.columns - 8);
+}
+
+static void fill_events(struct moment *moment)
+{
+	static const enum life_kind kinds[] = { LIFE_EXIT, LIFE_SIGNAL, LIFE_OOM };
+
+	moment->has_recorder = true;
+	for (int32_t i = 0; i < 3; i++) {
+		struct life_event event = { .kind = kinds[i],
+					    .unix_ns = BEGIN,
+					    .task = { 71 + i, 71 + i, 7 } };
+
+		assert_int_equal(array_append(&moment->events, event), 0);
+	}
+}
+
+static void the_newest_event_is_the_lowest(void **state)
+{
+	int column, newest, older;
+
+	(void)state;
+	scene.fill = fill_events;
+	show("v"); /* many */
+	newest = fake_find(" 71 ", &column);
+	assert_int_equal(fake.styles[newest][column], STYLE_PLAIN);
+	older = fake_find(" 72 ", &column);
+	assert_int_equal(fake.styles[older][column], STYLE_WARNING);
+	assert_int_equal(newest, older + 1);
+	assert_int_equal(newest, fake.rows - 2);
+	older = fake_find(" 73 ", &column);
+	assert_int_equal(fake.styles[older][column], STYLE_BAD);
+	show(""); /* a few */
+	assert_null(strstr(fake.text[older], " 73 "));
+	show("vv");
+	assert_null(strstr(fake.text[newest], " 71 "));
+}
+
+/* ---- the last line ---- */
+
+static void keys_are_told_in_the_last_line(void **state)
+{
+	const char *line = fake.text[23];
+
+	(void)state;
+	show("");
+	assert_memory_equal(line, "F1Help F2Columns F3Find F4Filter", 32);
+	assert_shown("F2", STYLE_HEADING, false);
+	assert_shown("Columns", STYLE_PLAIN, true);
+	fake.columns = 16; /* what fits whole */
+	show("");
+	assert_memory_equal(line, "F1Help F2Columns", 16);
+	fake.columns = 15;
+	show("");
+	assert_memory_equal(line, "F1Help         ", 15);
+}
+
+static void of_a_long_line_the_end_is_shown_where_one_types(void **state)
+{
+	const char *line = fake.text[23];
+
+	(void)state;
+	fake.columns = 20;
+	show("/0123456789");
+	assert_memory_equal(line, "find: 0123456789    ", 20);
+	assert_int_equal(fake.cursor, 16);
+	show("/0123456789abc");
+	assert_memory_equal(line, "find: 0123456789abc ", 20);
+	assert_int_equal(fake.cursor, 19);
+	show("/0123456789abcdefgh");
+	assert_memory_equal(line, " 0123456789abcdefgh ", 20);
+	assert_int_equal(fake.cursor, 19);
+	show("/0123456789abcdefghijklmno");
+	assert_memory_equal(line, "6789abcdefghijklmno ", 20);
+	assert_int_equal(fake.cursor, 19);
+}
+
+/* ---- keys ---- */
+
+static void only_what_goes_on_can_be_paused(void **state)
+{
+	(void)state;
+	show(" ");
+	assert_shown("a file has one moment only", STYLE_HEADING, false);
+	scene.kind.is_live = true;
+	show("");
+	assert_shown("  live", STYLE_HEADING, false);
+	show(" ");
+	assert_shown("  PAUSED", STYLE_HEADING, false);
+	scene.kind.is_live = false;
+	scene.kind.can_move = true;
+	show("");
+	assert_shown("  recording", STYLE_HEADING, false);
+	show(" ");
+	assert_shown("  playing", STYLE_HEADING, false);
+}
+
+static void other_moments_are_those_of_a_recording(void **state)
+{
+	(void)state;
+	show("]");
+	assert_shown("only a recording has other moments", STYLE_HEADING, false);
+	scene.kind.can_move = true;
+	show("[");
+	assert_int_equal(scene.moved.kind, MOVE_BACK);
+	show("{");
+	assert_int_equal(scene.moved.kind, MOVE_BY);
+	assert_int_equal(scene.moved.ns, -60 * (int64_t)NS_PER_SECOND);
+	show("E");
+	assert_int_equal(scene.moved.kind, MOVE_TO_LAST_ANOMALY);
+}
+
+static void what_is_past_is_not_asked(void **state)
+{
+	static const char *const keys[] = { "y", "a", "T", "O" };
+
+	(void)state;
+	scene.kind.can_move = true;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		show(keys[i]);
+		assert_shown("what is shown is past: this asks a process of now", STYLE_BAD, false);
+	}
+}
+
+static void a_search_goes_on_in_both_directions(void **state)
+{
+	int column;
+
+	(void)state;
+	show("/er\n"); /* the row itself, which is named so */
+	assert_true(fake.marks[fake_find("burner", &column)][0]);
+	show("/er\nn");
+	assert_true(fake.marks[fake_find("reader", &column)][0]);
+	show("/er\nN"); /* around */
+	assert_true(fake.marks[fake_find("sleeper", &column)][0]);
+	show("/er\nNN");
+	assert_true(fake.marks[fake_find("reader", &column)][0]);
+	show("/absent");
+	assert_shown("no row has 'absent' in its name", STYLE_HEADING, false);
+}
+
+static void rows_are_sorted_as_chosen(void **state)
+{
+	int column;
+
+	(void)state;
+	show("");
+	assert_true(fake_find("burner", &column) < fake_find("sleeper", &column));
+	assert_shown("%cpuv", STYLE_TITLES, false);
+	show("I");
+	assert_true(fake_find("burner", &column) > fake_find("sleeper", &column));
+	assert_shown("%cpu^", STYLE_TITLES, false);
+	show("M");
+	assert_true(fake_find("burner", &column) > fake_find("dead", &column));
+	assert_shown("rss_bytesv", STYLE_TITLES, false);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(states_that_people_should_see_have_a_colour),
+		TEST(each_figure_is_below_its_title),
+		TEST(the_marked_row_is_marked_as_a_whole),
+		TEST(scopes_have_their_progress_and_need_its_figures),
+		TEST(a_column_is_shown_once_there_is_room_for_it),
+		TEST(bars_are_as_long_as_what_they_show),
+		TEST(open_anomalies_are_named_with_their_processes),
+		TEST(the_ruler_has_the_most_telling_sign_of_each_part),
+		TEST(the_newest_event_is_the_lowest),
+		TEST(keys_are_told_in_the_last_line),
+		TEST(of_a_long_line_the_end_is_shown_where_one_types),
+		TEST(only_what_goes_on_can_be_paused),
+		TEST(other_moments_are_those_of_a_recording),
+		TEST(what_is_past_is_not_asked),
+		TEST(a_search_goes_on_in_both_directions),
+		TEST(rows_are_sorted_as_chosen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
