@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "tui/screen/display.h"
 
 #define FAKE_ROWS 60
@@ -18,7 +19,9 @@
 
 static struct {
 	int rows, columns;
-	const char *keys; /* to be pressed, then the terminal is gone */
+	const char *keys;  /* to be pressed, then the terminal is gone */
+	const char *until; /* but not before this is on the screen; NULL: at once */
+	unsigned waited_ms;
 	char text[FAKE_ROWS][FAKE_COLUMNS + 1];
 	enum style styles[FAKE_ROWS][FAKE_COLUMNS + 1];
 	bool marks[FAKE_ROWS][FAKE_COLUMNS + 1];
@@ -113,6 +116,13 @@ struct input display_read(void)
 
 	if (fake.keys && *fake.keys)
 		return (struct input){ .kind = INPUT_KEY, .code = (wint_t)*fake.keys++ };
+	for (int row = 0; fake.until && row < fake.rows; row++)
+		if (strstr(fake.text[row], fake.until))
+			fake.until = NULL;
+	if (fake.until && fake.waited_ms++ < HANG_MS) {
+		usleep(1000);
+		return (struct input){ .kind = INPUT_NONE };
+	}
 	has_said = !has_said;
 	return (struct input){ .kind = has_said ? INPUT_NONE : INPUT_END };
 }

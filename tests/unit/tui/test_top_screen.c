@@ -3,14 +3,18 @@
 #include "hand_snapshot.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "fake_display.h"
+#include "host/host.h"
+#include "host/proc/task_text.h"
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_source.h"
+#include "tui/screen/keys.h"
 #include "tui/screen/top.h"
 
 #define BEGIN (UINT64_C(1700000040) * NS_PER_SECOND)
@@ -21,6 +25,7 @@ static struct {
 	void (*fill)(struct moment *moment);
 	bool wanted[METRIC_STORED];
 	struct move moved;
+	const struct host *host;
 } scene;
 
 static struct snapshot *read_now; /* which the moment points to */
@@ -94,6 +99,7 @@ static void show(const char *keys)
 	struct moment_source source = { .kind = &scene.kind };
 	struct top_options options = { .source = &source,
 				       .title = "host",
+				       .host = scene.host,
 				       .interval_ns = 1000 * NS_PER_SECOND };
 	struct error error = { 0 };
 	int input = dup(STDIN_FILENO);
@@ -415,14 +421,57 @@ static void other_moments_are_those_of_a_recording(void **state)
 
 static void what_is_past_is_not_asked(void **state)
 {
-	static const char *const keys[] = { "y", "a", "T", "O" };
+	static const enum key_id keys[] = { KEY_OF_WHY, KEY_OF_CALLS, KEY_OF_TRACE, KEY_OF_FLAME };
 
 	(void)state;
 	scene.kind.can_move = true;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		show(keys[i]);
+		show((char[]){ key_table[keys[i]].keys[0], '\0' });
 		assert_shown("what is shown is past: this asks a process of now", STYLE_BAD, false);
 	}
+}
+
+static void add_self(struct moment *moment)
+{
+	uint32_t row = add_process(moment->tasks, getpid(), "self", 'R', 99);
+	struct task_stat stat;
+	char path[32], buffer[TASK_STAT_BYTES];
+	uint64_t ticks;
+
+	snprintf(path, sizeof(path), "%d/stat", getpid());
+	assert_int_equal(task_stat_read(scene.host->proc, path, buffer, &stat), 0);
+	assert_true(task_stat_number(&stat, TASK_STAT_START, &ticks));
+	moment->tasks->processes[moment->tasks->tasks[row].process].start_time_ns =
+		ticks * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Ctrl-C is the screen's, and signals that the screen blocks reach the verb. */
+static void another_verb_runs_in_a_group_of_its_own(void **state)
+{
+	struct host *host;
+
+	(void)state;
+	assert_int_equal(host_open(&host, NULL, NULL), 0);
+	scene.host = host;
+	scene.fill = add_self;
+	scene.kind.is_live = true;
+	fake.until = " group, blocks ";
+	show("/self\ny");
+	assert_shown("why --stacks -p: its own group, blocks no signal", STYLE_PLAIN, false);
+	fake.until = NULL;
+	host_close(host);
+}
+
+/* What the screen runs: this program once more. */
+static int say_how_it_runs(char **words)
+{
+	sigset_t blocked;
+
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
+	printf("%s %s %s: %s group, blocks %s signal\n", words[1], words[2], words[3],
+	       getpgrp() == getpid() ? "its own" : "another's",
+	       sigismember(&blocked, SIGINT) ? "a" : "no");
+	return 0;
 }
 
 static void a_search_goes_on_in_both_directions(void **state)
@@ -460,7 +509,7 @@ static void rows_are_sorted_as_chosen(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(states_that_people_should_see_have_a_colour),
@@ -477,9 +526,12 @@ int main(void)
 		TEST(only_what_goes_on_can_be_paused),
 		TEST(other_moments_are_those_of_a_recording),
 		TEST(what_is_past_is_not_asked),
+		TEST(another_verb_runs_in_a_group_of_its_own),
 		TEST(a_search_goes_on_in_both_directions),
 		TEST(rows_are_sorted_as_chosen),
 	};
 
+	if (argc > 3)
+		return say_how_it_runs(argv);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
