@@ -283,6 +283,11 @@ static void a_child_of_a_member_is_a_member(void **state)
 	exits(&stranger, true);
 	leaves(&stranger, 1);
 	assert_int_equal(kernel_sent_count, 1);
+	actor_init(&unlucky, 5, &stranger);
+	made(&stranger, &unlucky); /* what a stranger makes is none either */
+	exits(&unlucky, true);
+	leaves(&unlucky, 1);
+	assert_int_equal(kernel_sent_count, 1);
 	made(&member, &stranger);
 	sent(1, LIFE_RECORD_SPAWN);
 	kernel_has_no_memory = true;

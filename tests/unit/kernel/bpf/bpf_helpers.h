@@ -44,7 +44,20 @@ static long bpf_probe_read_kernel(void *ret, __u32 size, const void *from)
 	memcpy(ret, from, size);
 	return 0;
 }
-#define bpf_probe_read_user bpf_probe_read_kernel
+
+/* A page that a program never touched; 0: there is none. */
+static __u64 kernel_absent_page;
+
+static long bpf_probe_read_user(void *ret, __u32 size, const void *from)
+{
+	__u64 begin = (__u64)from;
+
+	if (!kernel_absent_page || begin >= kernel_absent_page + 4096 ||
+	    begin + size <= kernel_absent_page)
+		return bpf_probe_read_kernel(ret, size, from);
+	memset(ret, 0, size);
+	return -14;
+}
 
 #define bpf_get_smp_processor_id() 0
 
