@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "fake_watch.h"
 #include "host/host.h"
+#include "host/proc/task_text.h"
 
 #define CHILD (PID + 1)
 #define NOBODYS (1 << 23)
@@ -77,6 +78,51 @@ static void every_loss_is_counted_once(void **state)
 	assert_int_equal(losses->tracer_failures.value, 20 + setting.fake.drains);
 	assert_true(setting.fake.drains >= 2);
 	detach(&setting);
+}
+
+static uint64_t own_start_ns(const struct host *host)
+{
+	char path[32], buffer[TASK_STAT_BYTES];
+	struct task_stat stat;
+	uint64_t ticks;
+
+	snprintf(path, sizeof(path), "%d/stat", getpid());
+	assert_int_equal(task_stat_read(host->proc, path, buffer, &stat), 0);
+	assert_true(task_stat_number(&stat, TASK_STAT_START, &ticks));
+	return ticks * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Of this very process, which made a thread before, its living thread is said to have had one fault. */
+static void what_ended_threads_used_counts_since_the_start(void **state)
+{
+	const bool wanted[] = { false, true, true };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) {
+		struct setting setting = { 0 };
+		struct tree_event begin = { .type = TREE_FORK };
+		struct tree_event used = { .type = TREE_THREAD };
+		const struct tree_process *process;
+
+		attach_here(&setting);
+		setting.options.since_start = wanted[i];
+		begin.task = (struct task_key){ getpid(), getpid(),
+						own_start_ns(setting.watch.host) +
+							(i == 2) * NS_PER_SECOND };
+		used.task = begin.task;
+		amounts_set(&used.account.amounts, AMOUNT_minflt, 1);
+		assert_int_equal(tree_apply(setting.watch.run->tree, &begin), 0);
+		assert_int_equal(tree_apply(setting.watch.run->tree, &used), 0);
+		assert_int_equal(watch_begin_samples(&setting.watch), 0);
+		assert_true(setting.fake.samples > 0);
+		process = tree_find(setting.watch.run->tree, getpid());
+		if (i == 1)
+			assert_true(amounts_get(&process->amounts, AMOUNT_minflt) > 1);
+		else /* unasked, or another process has the number */
+			assert_int_equal(amounts_get(&process->amounts, AMOUNT_minflt), 1);
+		assert_false(amounts_has(&process->amounts, AMOUNT_majflt)); /* no part is known */
+		detach(&setting);
+	}
 }
 
 static void an_event_without_memory_is_a_loss(void **state)
@@ -363,6 +409,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_loss_is_counted_once),
+		cmocka_unit_test(what_ended_threads_used_counts_since_the_start),
 		cmocka_unit_test(an_event_without_memory_is_a_loss),
 		cmocka_unit_test(how_it_ended_is_kept),
 		cmocka_unit_test(a_run_ends_with_its_command_or_with_the_last_that_it_left),
