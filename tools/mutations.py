@@ -23,7 +23,7 @@ CHOICE = re.compile(r"if \((?P<a>[^()]+) [<>]=? (?P<b>[^()]+)\)\n\t+(?:(?P=b) = 
                     r"(?P<c>[\w>.-]+(?: - [\w>.-]+)?) [<>]=? (?P<d>[\w>.-]+) \? (?:(?P=c) : (?P=d)|(?P=d) : (?P=c))")
 
 # A descriptor that is 0 is standard input, and never one that we opened.
-DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|directory|process) (?:<|>=) 0\b")
+DESCRIPTOR = re.compile(r"\b(?:\w*fd|root|dir|directory|proc|process) (?:<|>=) 0\b")
 
 # The result of a comparison for qsort(): only its sign counts.
 ORDER = re.compile(r"\? -?1 : -?(?:1;|\w+(?:->|\.)?\w* [<>] )")

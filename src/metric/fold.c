@@ -192,9 +192,7 @@ static void finish_numbers(struct fold *fold)
 	case FOLD_MIN:
 		fold->shape = SHAPE_NUMBER;
 		break;
-	case FOLD_RANGE:
-		finish_range(fold);
-		break;
+	case FOLD_RANGE: /* these are not counted one by one */
 	case FOLD_MODE:
 		if (fold->tally_count)
 			finish_mode(fold);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "base/memory_stream.h"
 #include "scarce_memory.h"
 
@@ -96,6 +97,14 @@ static void more_than_the_limit_is_refused(void **state)
 	}
 }
 
+static void that_memory_was_missing_is_not_forgotten(void **state)
+{
+	(void)state;
+	assert_false(memory_was_missing());
+	memory_note_missing();
+	assert_true(memory_was_missing());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +112,7 @@ int main(void)
 		cmocka_unit_test(nothing_printed_is_an_empty_text),
 		cmocka_unit_test(closing_fails_wherever_memory_ran_out),
 		cmocka_unit_test(more_than_the_limit_is_refused),
+		cmocka_unit_test(that_memory_was_missing_is_not_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

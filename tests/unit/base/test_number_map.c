@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <cmocka.h>
 
 #include "base/collection/number_map.h"
+#include "base/collection/secret.h"
 
 /* Squares do not spread evenly: some must stand in for others. */
 static void a_map_keeps_what_is_in_it_while_others_go(void **state)
@@ -96,6 +98,15 @@ static void numbers_cannot_be_chosen_so_that_they_meet(void **state)
 	number_map_clear(&map);
 }
 
+/* Of each process another one, which nobody outside can know. */
+static void the_secret_is_what_the_kernel_gave_this_process(void **state)
+{
+	uint64_t secret = process_secret();
+
+	(void)state;
+	assert_memory_equal(&secret, (const void *)getauxval(AT_RANDOM), sizeof(secret));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,6 +114,7 @@ int main(void)
 		cmocka_unit_test(a_map_finds_those_in_it_and_no_others),
 		cmocka_unit_test(a_value_is_replaced_in_place),
 		cmocka_unit_test(numbers_cannot_be_chosen_so_that_they_meet),
+		cmocka_unit_test(the_secret_is_what_the_kernel_gave_this_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
