@@ -61,7 +61,7 @@ void verb_page_open(struct top *top, const struct verb_run *run)
 	}
 	asked_leave(top);
 	top_text_clear(&top->text);
-	top->text.first = 0;
+	top->text.first = top->text.shift = 0;
 	top->text.is_detail = false;
 	top->text.is_verb = true;
 	top->mode = MODE_TEXT;

@@ -16,27 +16,12 @@
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_jobs.h"
 #include "tui/moment/moment_source.h"
+#include "tui/moment/store_moves.h"
 
 #define EVENTS_MOST 100
 #define EVENTS_AGE_NS (300 * NS_PER_SECOND)
 /* A look at threads that was longer ago says nothing of the moment. */
 #define WAITS_AGE_NS (2 * NS_PER_SECOND)
-
-struct store_source {
-	struct moment_source source;
-	struct history *history;
-	ARRAY_OF(uint64_t) times;  /* of all moments, oldest first; no time is there twice */
-	ARRAY_OF(uint64_t) later;  /* while they are read: newer ones, the newest first */
-	ARRAY_OF(uint64_t) opened; /* when anomalies did, oldest first */
-	ARRAY_OF(uint64_t) events; /* that people should see, oldest first */
-	ARRAY_OF(uint64_t) edges;  /* begins and ends of jobs, oldest first */
-	ARRAY_OF(struct history_span) jobs;
-	size_t at; /* the moment that was taken last, if any was */
-	bool was_taken;
-	uint64_t start_unix_ns; /* what is taken first; 0: the first moment */
-	uint64_t from_unix_ns;	/* nothing before is looked at */
-	struct snapshot *now;
-};
 
 static int add_time(void *context, const struct host_sample *sample)
 {
@@ -85,115 +70,6 @@ static int compare_times(const void *first, const void *second)
 	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
 
 	return a < b ? -1 : a > b;
-}
-
-/* The newest moment at or before that time; the first one before all. */
-static size_t find_time(const struct store_source *store, uint64_t unix_ns)
-{
-	size_t low = 0, high = store->times.count;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (store->times.data[middle] <= unix_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* The first moment at or after one of these times, the next one from here on or back. */
-static bool find_mark(const struct store_source *store, const uint64_t *marks, size_t count,
-		      bool is_next, size_t *ret)
-{
-	bool is_found = false;
-
-	for (size_t i = 0; i < count; i++) {
-		size_t at = find_time(store, marks[i]);
-
-		if (store->times.data[at] < marks[i] && at + 1 < store->times.count)
-			at++;
-		if (is_next ? at > store->at && !is_found : at < store->at) {
-			*ret = at;
-			is_found = true;
-		}
-	}
-	return is_found;
-}
-
-static uint64_t shifted(uint64_t unix_ns, int64_t ns)
-{
-	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-
-	if (ns < 0)
-		return size < unix_ns ? unix_ns - size : 0;
-	return size < UINT64_MAX - unix_ns ? unix_ns + size : UINT64_MAX;
-}
-
-static bool find_move(const struct store_source *store, const struct move *move, size_t *ret)
-{
-	size_t at = store->at, last = store->times.count - 1;
-
-	switch (move->kind) {
-	case MOVE_ON:
-		*ret = at + 1;
-		return at < last;
-	case MOVE_BACK:
-		*ret = at - 1;
-		return at > 0;
-	case MOVE_BY:
-		*ret = find_time(store, shifted(store->times.data[at], move->ns));
-		/* A step that is shorter than the next gap leads across it. */
-		if (*ret == at && move->ns > 0 && at < last)
-			*ret = at + 1;
-		return *ret != at;
-	case MOVE_TO:
-		*ret = find_time(store, move->unix_ns);
-		return true;
-	case MOVE_FIRST:
-		*ret = 0;
-		return true;
-	case MOVE_LAST:
-		*ret = last;
-		return true;
-	case MOVE_TO_NEXT_ANOMALY:
-		return find_mark(store, store->opened.data, store->opened.count, true, ret);
-	case MOVE_TO_LAST_ANOMALY:
-		return find_mark(store, store->opened.data, store->opened.count, false, ret);
-	case MOVE_TO_NEXT_EVENT:
-		return find_mark(store, store->events.data, store->events.count, true, ret);
-	case MOVE_TO_LAST_EVENT:
-		return find_mark(store, store->events.data, store->events.count, false, ret);
-	case MOVE_TO_NEXT_JOB_EDGE:
-		return find_mark(store, store->edges.data, store->edges.count, true, ret);
-	case MOVE_TO_LAST_JOB_EDGE:
-		return find_mark(store, store->edges.data, store->edges.count, false, ret);
-	}
-	return false;
-}
-
-static const char *no_moment(const struct move *move)
-{
-	switch (move->kind) {
-	case MOVE_TO_NEXT_ANOMALY:
-		return "no anomaly opened after this moment";
-	case MOVE_TO_LAST_ANOMALY:
-		return "no anomaly opened before this moment";
-	case MOVE_TO_NEXT_EVENT:
-		return "no process got a signal after this moment";
-	case MOVE_TO_LAST_EVENT:
-		return "no process got a signal before this moment";
-	case MOVE_TO_NEXT_JOB_EDGE:
-		return "no job began or ended after this moment";
-	case MOVE_TO_LAST_JOB_EDGE:
-		return "no job began or ended before this moment";
-	case MOVE_BACK:
-		return "this is the first moment";
-	default:
-		return move->ns < 0 ? "this is the first moment" :
-				      "the recording has no more moments";
-	}
 }
 
 /* The sample that was recorded has more than the snapshot tells: what the recorder knew of itself. */
@@ -345,76 +221,18 @@ static int take_store(struct moment_source *source, const struct move *move, str
 
 	if (!store->was_taken) {
 		asked = store->start_unix_ns;
-		at = asked ? find_time(store, asked) : 0;
-	} else if (!find_move(store, move, &at) &&
-		   (!read_later(store) || !find_move(store, move, &at))) {
-		return error_set(error, -ENODATA, "%s", no_moment(move));
+		at = asked ? store_find_time(store, asked) : 0;
+	} else if (!store_find_move(store, move, &at) &&
+		   (!read_later(store) || !store_find_move(store, move, &at))) {
+		return error_set(error, -ENODATA, "%s", store_no_moment(move));
 	}
 	/* The newest is the newest of now. */
 	if (store->was_taken && move->kind == MOVE_LAST && read_later(store))
-		(void)find_move(store, move, &at);
+		(void)store_find_move(store, move, &at);
 	status = read_moment(store, at, ret, error);
 	if (status == 0 && asked && asked != UINT64_MAX && asked != store->times.data[at])
 		ret->asked_unix_ns = asked;
 	return status;
-}
-
-static size_t part_of(const struct ruler *ruler, uint64_t unix_ns)
-{
-	double all = (double)(ruler->to_unix_ns - ruler->from_unix_ns) + 1;
-	double share =
-		unix_ns > ruler->from_unix_ns ? (double)(unix_ns - ruler->from_unix_ns) / all : 0;
-	size_t part = (size_t)(share * (double)ruler->count);
-
-	return part < ruler->count ? part : ruler->count - 1;
-}
-
-static void mark_times(struct ruler *ruler, const uint64_t *times, size_t count,
-		       enum ruler_mark mark)
-{
-	for (size_t i = 0; i < count; i++)
-		if (times[i] >= ruler->from_unix_ns && times[i] <= ruler->to_unix_ns)
-			ruler->marks[part_of(ruler, times[i])] |= (uint8_t)mark;
-}
-
-/* From tick to tick there is no gap, unless more than a few would have been due. */
-static void mark_ticks(const struct store_source *store, struct ruler *ruler)
-{
-	const uint64_t *times = store->times.data;
-	uint64_t usual = store->times.count > 1 ? times[1] - times[0] : 0;
-
-	mark_times(ruler, times, store->times.count, RULER_TICK);
-	for (size_t i = 2; i < store->times.count; i++)
-		if (times[i] - times[i - 1] < usual)
-			usual = times[i] - times[i - 1];
-	for (size_t i = 1; i < store->times.count; i++)
-		if (times[i] - times[i - 1] <= 3 * usual)
-			for (size_t part = part_of(ruler, times[i - 1]);
-			     part < part_of(ruler, times[i]); part++)
-				ruler->marks[part] |= RULER_TICK;
-}
-
-static void make_ruler(struct moment_source *source, struct ruler *ruler)
-{
-	const struct store_source *store = (const struct store_source *)source;
-
-	ruler->from_unix_ns = store->times.data[0];
-	ruler->to_unix_ns = store->times.data[store->times.count - 1];
-	memset(ruler->marks, 0, sizeof(ruler->marks));
-	mark_ticks(store, ruler);
-	mark_times(ruler, store->events.data, store->events.count, RULER_EVENT);
-	mark_times(ruler, store->opened.data, store->opened.count, RULER_ANOMALY);
-	mark_times(ruler, store->edges.data, store->edges.count, RULER_JOB_EDGE);
-	for (size_t i = 0; i < store->jobs.count; i++) {
-		const struct history_span *job = &store->jobs.data[i];
-		size_t last = part_of(ruler, job->to_unix_ns);
-
-		if (job->from_unix_ns > ruler->to_unix_ns || job->to_unix_ns < ruler->from_unix_ns)
-			continue;
-		for (size_t part = part_of(ruler, job->from_unix_ns); part <= last; part++)
-			ruler->marks[part] |= RULER_JOB;
-	}
-	ruler->at = part_of(ruler, store->times.data[store->at]);
 }
 
 static struct history *store_jobs(struct moment_source *source, struct error *error)
@@ -441,7 +259,7 @@ static void close_store(struct moment_source *source)
 static const struct moment_source_kind store_kind = {
 	.can_move = true,
 	.take = take_store,
-	.ruler = make_ruler,
+	.ruler = store_make_ruler,
 	.jobs = store_jobs,
 	.close = close_store,
 };

@@ -36,70 +36,6 @@ void top_say(struct top *top, bool is_bad, const char *format, ...)
 		sentence = NULL;
 }
 
-size_t top_rows(const struct top *top)
-{
-	if (top->shows_jobs)
-		return top_job_rows(top);
-	return top->view.grouping ? top->view.grouping->group_count : 0;
-}
-
-uint32_t top_task(const struct top *top, size_t row)
-{
-	return top->view.grouping->rows[top->view.grouping->groups[row].first];
-}
-
-void row_identity_clear(struct row_identity *identity)
-{
-	free(identity->key);
-	*identity = (struct row_identity){ 0 };
-}
-
-void top_identify(const struct top *top, size_t row, struct row_identity *ret)
-{
-	const struct grouping *grouping = top->view.grouping;
-	const struct task *task = &grouping->snapshot->tasks[top_task(top, row)];
-	const struct process *process = &grouping->snapshot->processes[task->process];
-
-	*ret = (struct row_identity){ .tgid = process->tgid };
-	if (grouping->axis == AXIS_THREAD) {
-		ret->tid = task->tid;
-		ret->start_time_ns = task->start_time_ns;
-	} else if (grouping->axis == AXIS_PROCESS) {
-		ret->start_time_ns = process->start_time_ns;
-	} else {
-		ret->tgid = 0;
-		ret->key = strdup(grouping->groups[row].key);
-	}
-}
-
-int64_t top_find_identity(const struct top *top, const struct row_identity *identity)
-{
-	for (size_t row = 0; row < top_rows(top); row++) {
-		struct row_identity other;
-		bool is_same;
-
-		top_identify(top, row, &other);
-		is_same = other.tgid == identity->tgid && other.tid == identity->tid &&
-			  other.start_time_ns == identity->start_time_ns &&
-			  (!identity->key == !other.key) &&
-			  (!other.key || strcmp(other.key, identity->key) == 0);
-		row_identity_clear(&other);
-		if (is_same)
-			return (int64_t)row;
-	}
-	return -1;
-}
-
-static void keep_place(struct top *top)
-{
-	int64_t row = top->follows ? top_find_identity(top, &top->followed) : -1;
-
-	if (row >= 0)
-		top->selected = (size_t)row;
-	if (top->selected >= top_rows(top))
-		top->selected = top_rows(top) ? top_rows(top) - 1 : 0;
-}
-
 void top_arrange(struct top *top)
 {
 	struct moment_view view;
@@ -114,7 +50,7 @@ void top_arrange(struct top *top)
 	}
 	moment_view_clear(&top->view);
 	top->view = view;
-	keep_place(top);
+	top_keep_place(top);
 	if (top->mode == MODE_TEXT && top->text.is_detail)
 		top_show_detail(top);
 }

@@ -137,6 +137,8 @@ void top_save(struct top *top);
 /* The row of it, or -1. */
 int64_t top_find_identity(const struct top *top, const struct row_identity *identity);
 size_t top_rows(const struct top *top);
+/* Marks the row that is followed; the marked row is one that is there. */
+void top_keep_place(struct top *top);
 /* The task that a row of the axes process and thread is of. */
 uint32_t top_task(const struct top *top, size_t row);
 /* What a row is called; escaped. */
@@ -169,6 +171,7 @@ void top_paint_text(struct top *top, int row, int rows);
 void top_paint_menu(struct top *top, int row, int rows);
 
 void top_press(struct top *top, int key);
+void top_press_to_sort(struct top *top, int key);
 /* Ends what a page of text asked for, before something else is shown. */
 void top_leave_page(struct top *top);
 void top_menu_clear(struct menu *menu);
