@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -26,12 +27,17 @@ static int last_word; /* exit status of that child, 0: a signal */
 static off_t endless; /* size of files that are read for ever */
 static ino_t lying;   /* inode of the file that takes over the child that reads it */
 
+static ino_t counted;		 /* inode of the file of which it is counted how often it is read */
+static unsigned int *times_read; /* shared with the children */
+
 int __wrap_elf_inspect(int fd, struct elf_findings *ret)
 {
 	struct stat file;
 	int status;
 
 	assert_int_equal(fstat(fd, &file), 0);
+	if (counted && file.st_ino == counted)
+		__atomic_add_fetch(times_read, 1, __ATOMIC_RELAXED);
 	while (endless && file.st_size == endless)
 		continue;
 	if (deadly && file.st_ino == deadly && last_word)
@@ -344,6 +350,35 @@ static void a_file_that_ends_its_reader_costs_only_those_who_use_it(void **state
 	snapshot_free(snapshot);
 }
 
+static void a_file_of_several_processes_is_read_once(void **state)
+{
+	pid_t pids[3];
+	struct capture_options options = { .lister = LIST_PROCFS,
+					   .pids = pids,
+					   .pid_count = ARRAY_SIZE(pids),
+					   .no_jemalloc_oracle = true,
+					   .jemalloc_ms = 120 * 1000 };
+	struct snapshot *snapshot;
+	struct error error = { 0 };
+
+	(void)state;
+	times_read = mmap(NULL, sizeof(*times_read), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(times_read, MAP_FAILED);
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+		pids[i] = child_start("/bin/sleep", "100", library(), 0);
+	counted = inode_of(library());
+	if (capture_take(host, &options, &snapshot, &error) < 0)
+		fail_msg("%s", error.message);
+	counted = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(pids); i++)
+		child_end(pids[i]);
+	assert_int_equal(failures(snapshot, "jemalloc walked"), ARRAY_SIZE(pids));
+	assert_int_equal(*times_read, 1);
+	munmap(times_read, sizeof(*times_read));
+	snapshot_free(snapshot);
+}
+
 static const struct user_time *user_after(struct user_times *users, uint64_t ms, bool was_late)
 {
 	const struct offset_cache closed = { .dir = -1 };
@@ -396,6 +431,7 @@ int main(void)
 		cmocka_unit_test(a_reader_that_says_it_has_no_memory_costs_no_more),
 		cmocka_unit_test(what_a_reader_says_that_was_taken_over_is_made_safe),
 		cmocka_unit_test(a_file_that_ends_its_reader_costs_only_those_who_use_it),
+		cmocka_unit_test(a_file_of_several_processes_is_read_once),
 		cmocka_unit_test(a_capture_of_many_such_files_ends_within_seconds),
 		cmocka_unit_test(users_are_slow_who_take_more_than_their_share_or_do_not_answer),
 		cmocka_unit_test(a_child_has_a_part_of_the_memory_of_the_host),
