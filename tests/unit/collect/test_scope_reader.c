@@ -400,11 +400,12 @@ static void a_file_that_is_cut_meanwhile_harms_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first: a thread that was started is used again */
+		cmocka_unit_test(without_a_thread_the_map_cannot_be_searched),
 		cmocka_unit_test(the_memory_is_found_where_the_library_keeps_it),
 		cmocka_unit_test(a_descriptor_that_is_taken_does_not_hide_it),
 		cmocka_unit_test(anywhere_else_it_is_found_when_asked_for),
 		cmocka_unit_test(a_mapping_is_enough),
-		cmocka_unit_test(without_a_thread_the_map_cannot_be_searched),
 		cmocka_unit_test(a_private_mapping_is_nobodys),
 		cmocka_unit_test(the_memory_of_another_process_is_not_its_own),
 		cmocka_unit_test(its_own_is_found_behind_that_of_another),
