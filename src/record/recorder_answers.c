@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
@@ -71,6 +73,24 @@ static int answer_latest(void *context, const struct server_client *client,
 	recorder_traced_json(&json, recorder);
 	if (recorder->gpu_lacks && recorder->gpu_lacks[0])
 		json_member_string(&json, "gpu_absent", recorder->gpu_lacks);
+	json_end_object(&json);
+	return 0;
+}
+
+/* Where it records, for those who name no recording. */
+static int answer_store(void *context, const struct server_client *client,
+			const struct server_request *request, FILE *out, struct error *error)
+{
+	const struct recorder *recorder = context;
+	CLEANUP(free_pointer) char *store = realpath(recorder->options->store, NULL);
+	struct json json = reply_writer(out);
+
+	(void)client;
+	(void)request;
+	if (!store)
+		return error_set(error, -errno, "the recording was moved away");
+	json_begin_object(&json);
+	json_member_string(&json, "store", store);
 	json_end_object(&json);
 	return 0;
 }
@@ -156,6 +176,7 @@ static int answer_context(void *context, const struct server_client *client,
 
 static const struct server_method methods[] = {
 	{ "latest", answer_latest, false },
+	{ "store", answer_store, false },
 	{ "stream", answer_stream, true },
 	{ "events", answer_events, false },
 	{ "context", answer_context, false },

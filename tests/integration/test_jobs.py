@@ -324,6 +324,33 @@ class Runs(Jobs):
             self.assertEqual({line.split("\t")[0] for line in offered}, names)
         self.refuse("job", "start", "theirs", "-p", os.getpid(), prefix=prefix, says="belongs to another user")
 
+    @unittest.skipUnless(support.is_root(), "becomes somebody else")
+    def test_without_a_name_the_recording_of_the_running_recorder_is_meant(self):
+        home = self.path("home")
+        os.mkdir(home)
+        os.chown(home, NOBODY, NOBODY)
+        os.chmod(self.folder.name, 0o755)
+        prefix = ["env", "-u", "XDG_STATE_HOME", f"HOME={home}", f"XDG_RUNTIME_DIR={home}", *AS_NOBODY]
+        self.accept("run", "-q", "--job", "before", "--", "true", prefix=prefix)
+        recorder = self.begin(*prefix, support.TASKSCOPE, "record", "-q", "--store", f"{home}/other.db", "-i", "1h")
+        support.wait_until(lambda: os.path.exists(f"{home}/taskscope.sock"))
+        self.accept("run", "-q", "--job", "mine", "--", "true", prefix=prefix)
+        for words in ("jobs",), ("report", "mine"), ("correlate", "mine"):
+            self.assertIn("1 job called mine" if words[0] == "correlate" else "mine",
+                          self.accept(*words, prefix=prefix))
+        self.refuse("report", "before", prefix=prefix, says="no job called 'before'")
+        recorder.terminate()
+        recorder.wait(support.HANG)
+        self.assertIn("before", self.accept("report", "before", prefix=prefix))
+
+    def test_a_recorder_that_is_stopped_holds_no_job_up(self):
+        with Recorder(self, "-i", "1h", store=self.store) as recorder:
+            recorder.process.send_signal(signal.SIGSTOP)
+            status, out, err = support.run("run", "-q", "--job", "r", "--socket", recorder.socket, "--", "echo", "ran")
+            self.assertEqual((status, out), (0, "ran\n"))
+            self.assertIn("the recorder has not answered for 10 s: it is stopped or hangs", err)
+            recorder.process.send_signal(signal.SIGCONT)
+
 
 @unittest.skipUnless(support.is_root(), "only root sees every event")
 class WithRecorder(Jobs):

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "record/record_paths.h"
+#include "record/current_store.h"
 #include "render/page.h"
 #include "render/table/table.h"
 
@@ -27,7 +27,7 @@ int store_args_path(const struct store_args *args, char ret[PATH_MAX], struct er
 	if (status < 0)
 		return status;
 	if (!args->store)
-		status = record_store_path(ret);
+		status = record_current_store(ret);
 	else if (snprintf(ret, PATH_MAX, "%s", args->store) >= PATH_MAX)
 		status = -ENAMETOOLONG;
 	return status < 0 ? error_set(error, status, "give --store FILE: %s", strerror(-status)) :

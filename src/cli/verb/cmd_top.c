@@ -20,7 +20,7 @@
 #include "cli/parts/top_config.h"
 #include "cli/parts/compare/two_captures.h"
 #include "model/snapshot/snapshot.h"
-#include "record/record_paths.h"
+#include "record/current_store.h"
 #include "render/terminal.h"
 #include "store/history/instant.h"
 #include "store/recording.h"
@@ -170,7 +170,7 @@ static int open_live(struct capture_input *input, struct moment_source **ret, st
 	if (status < 0)
 		return status;
 	return live_source_open(input->sampling, input->host,
-				record_store_path(store) == 0 ? store : NULL, ret, error);
+				record_current_store(store) == 0 ? store : NULL, ret, error);
 }
 
 static int print_moment(const struct moment *moment, const struct view_choice *choice,

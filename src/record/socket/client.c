@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -16,10 +17,24 @@
 
 #define LINE_MOST ((size_t)64 << 20)
 #define READ_SIZE 65536
+/* A recorder that is stopped or hangs must not keep a job from running. */
+#define PATIENCE_S 10
 
 static int failed(struct error *error, int status)
 {
+	if (status == -EAGAIN)
+		return error_set(error, -ETIMEDOUT,
+				 "the recorder has not answered for %d s: it is stopped or hangs",
+				 PATIENCE_S);
 	return error_set(error, status, "cannot ask the recorder: %s", strerror(-status));
+}
+
+/* For how long nothing may happen: SO_SNDTIMEO, which connecting heeds, too, or SO_RCVTIMEO. */
+static void limit(int socket, int which, time_t seconds)
+{
+	const struct timeval time = { .tv_sec = seconds };
+
+	(void)setsockopt(socket, SOL_SOCKET, which, &time, sizeof(time));
 }
 
 int client_open(struct client *ret, const char *path, struct error *error)
@@ -34,10 +49,13 @@ int client_open(struct client *ret, const char *path, struct error *error)
 	ret->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (ret->fd < 0)
 		return failed(error, -errno);
+	limit(ret->fd, SO_SNDTIMEO, PATIENCE_S);
 	if (connect(ret->fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
 		return 0;
 	status = -errno;
 	close_fd(&ret->fd);
+	if (status == -EAGAIN)
+		return failed(error, status);
 	return status == -ENOENT || status == -ECONNREFUSED ?
 		       status :
 		       error_set(error, status, "cannot connect to the recorder at '%s': %s", path,
@@ -170,8 +188,12 @@ int client_answer(struct client *client, const char **ret, size_t *ret_length, s
 {
 	size_t head = sizeof(answer_head) - 1, length = 0;
 	const char *line = NULL;
-	int status = client_next(client, &line, &length, error);
+	int status;
 
+	limit(client->fd, SO_RCVTIMEO, PATIENCE_S);
+	status = client_next(client, &line, &length, error);
+	/* What comes after the answer is a stream, which may be silent for long. */
+	limit(client->fd, SO_RCVTIMEO, 0);
 	if (status < 0)
 		return error_set(error, status, "the recorder ended before it answered");
 	if (length <= head || strncmp(line, answer_head, head) != 0)
