@@ -36,7 +36,7 @@ static size_t find_break(const char *line, size_t length, size_t width)
 			blank = at;
 		if (!escape)
 			column += text_columns(line + at);
-		if (column > width)
+		if (column > width && at) /* at least one character, however narrow it is */
 			return blank ? blank : at;
 		at += escape ? escape : bytes ? bytes : 1;
 	}

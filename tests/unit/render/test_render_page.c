@@ -40,12 +40,21 @@ static void a_word_that_is_too_wide_is_broken_anywhere(void **state)
 	(void)state;
 	assert_page(10, "abcdefghijklmnop\n", "abcdefghij\n  klmnop\n");
 	assert_page(6, "日本語の名\n", "日本語\n  の名\n");
+	assert_page(1, "日本\n", "日\n本\n"); /* there is no room for either */
 }
 
 static void colours_take_no_room(void **state)
 {
 	(void)state;
 	assert_page(10, "\033[1mbold\033[0m words\n", "\033[1mbold\033[0m words\n");
+}
+
+/* Of a name that was cut, say. */
+static void a_colour_without_an_end_is_text(void **state)
+{
+	(void)state;
+	assert_page(6, "word \033[1\n", "word\n  \033[1\n");
+	assert_page(10, "word \033[1\n", "word \033[1\n");
 }
 
 static void what_is_not_a_terminal_gets_lines_as_they_are(void **state)
@@ -61,6 +70,7 @@ int main(void)
 		cmocka_unit_test(wide_lines_are_broken_between_words_and_moved_in),
 		cmocka_unit_test(a_word_that_is_too_wide_is_broken_anywhere),
 		cmocka_unit_test(colours_take_no_room),
+		cmocka_unit_test(a_colour_without_an_end_is_text),
 		cmocka_unit_test(what_is_not_a_terminal_gets_lines_as_they_are),
 	};
 
