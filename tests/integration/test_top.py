@@ -231,6 +231,30 @@ class Top(support.TestCase):
             top.wait_for(r"rss_bytes  +run_time_nsv")
             self.assertNotIn("wait_time_ns", top.text())
 
+    def test_other_keys_are_chosen_and_lines_of_the_config_stay(self):
+        config = pathlib.Path(self.path("config/taskscope/top.conf"))
+        config.parent.mkdir(parents=True)
+        config.write_text("# mine\nkeys = tree=x,F8 help=Ctrl-T\nno-mouse = yes\nsort = rss_bytes:desc\n")
+        config.chmod(0o600)
+        with self.top("a.tscope") as top:
+            top.wait_for("rss_bytesv")
+            top.send("Ctrl-T")
+            top.wait_for(r"^  x F8 +tree +processes below")
+            top.send("Escape")
+            top.wait_for(TABLE)
+            top.send("x")
+            top.wait_for("Z   sh$")
+            top.wait_for(lambda lines: lines[-1].startswith("Ctrl-THelp"))
+            top.send("q")
+            self.assertEqual(top.end(), 0)
+        lines = config.read_text().splitlines()
+        self.assertEqual(lines[-3:], ["# mine", "keys = tree=x,F8 help=Ctrl-T", "no-mouse = yes"])
+        self.assertIn("forest = yes", lines)
+        for keys, says in [("tree", "NAME=KEY"), ("tres=x", "no key has the name 'tres'"), ("tree=Ctrl", "is no key")]:
+            with self.subTest(keys=keys), self.top("a.tscope", "--keys", keys) as top:
+                self.assertEqual(top.end(), 2)
+                self.assertIn(says, " ".join(top.process.stderr.read().decode().split()))
+
     def test_it_goes_on_live_pauses_and_follows(self):
         burner = subprocess.Popen(["sh", "-c", "while :; do :; done"])
         self.addCleanup(burner.wait)

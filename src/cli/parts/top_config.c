@@ -8,10 +8,14 @@
 #include <sys/stat.h>
 
 #include "base/cleanup.h"
+#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/place.h"
 #include "base/text.h"
 #include "tui/view/moment_view.h"
+
+#define CONFIG_BYTES_MOST (64 << 10)
 
 int top_config_path(char ret[PATH_MAX])
 {
@@ -54,6 +58,39 @@ static void append_choice(struct text *out, const struct view_choice *choice)
 	text_format(out, "\nforest = %s\n", choice->is_forest ? "yes" : "no");
 }
 
+/* Whether a line of the file is one that the screen writes. */
+static bool is_ours(const char *line)
+{
+	static const char *const ours[] = { "# written by `taskscope top`", "metrics", "sort",
+					    "forest" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		size_t length = strlen(ours[i]);
+
+		if (strncmp(line, ours[i], length) == 0 && strchr(" =\t", line[length]))
+			return true;
+	}
+	return !line[0];
+}
+
+/* What somebody wrote into the file stays; one that cannot be read is not replaced. */
+static int append_others(struct text *out, const char *path)
+{
+	CLEANUP(place_close) struct place place = { .dir = -1 };
+	CLEANUP(text_free) struct text old = { 0 };
+	int status = place_open(&place, path);
+	char *rest = NULL;
+
+	if (status == 0)
+		status = file_read_text(place.dir, place.name, CONFIG_BYTES_MOST, &old);
+	if (status < 0 || !old.length)
+		return status == -ENOENT ? 0 : status;
+	for (char *line = strtok_r(old.data, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (!is_ours(line))
+			text_format(out, "%s\n", line);
+	return 0;
+}
+
 int top_config_save(const struct view_choice *choice, struct error *error)
 {
 	CLEANUP(file_abandon) struct file_replacement file = { .fd = -1 };
@@ -65,7 +102,9 @@ int top_config_save(const struct view_choice *choice, struct error *error)
 		return error_set(error, status, "the choice is not kept: set HOME");
 	make_folders(path);
 	append_choice(&text, choice);
-	status = text.failed ? -ENOMEM : file_replace(&file, path);
+	status = append_others(&text, path);
+	if (status == 0)
+		status = text.failed ? -ENOMEM : file_replace(&file, path);
 	if (status == 0)
 		status = file_write(&file, text.data, text.length);
 	if (status == 0)

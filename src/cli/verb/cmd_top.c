@@ -26,6 +26,7 @@
 #include "store/recording.h"
 #include "tui/moment/moment.h"
 #include "tui/moment/moment_source.h"
+#include "tui/screen/keys.h"
 #include "tui/screen/top.h"
 #include "tui/view/moment_view.h"
 
@@ -36,7 +37,7 @@ static struct {
 	struct store_args store;
 	struct view_args view;
 	struct option_number interval, count, tree, history;
-	const char *at, *job;
+	const char *at, *job, *keys;
 	bool json, forest, no_mouse, read_only;
 } args = { .interval.value = NS_PER_SECOND };
 
@@ -57,6 +58,8 @@ static const struct option options[] = {
 	  "processes, each below the one that started it", NULL },
 	{ 0, "read-only", OPTION_FLAG, &args.read_only, NULL,
 	  "send no signals, trace and profile nothing, save nothing", NULL },
+	{ 0, "keys", OPTION_TEXT, &args.keys, "LIST",
+	  "other keys, e.g. 'quit=Q tree=x,F8'; ? shows the names", NULL },
 	{ 0, "no-mouse", OPTION_FLAG, &args.no_mouse, NULL, "leave the mouse to the terminal",
 	  NULL },
 	{ 0, "tree", OPTION_NUMBER, &args.tree, "PID", "only this process and all that it started",
@@ -289,6 +292,7 @@ int verb_top(char **words, int count, struct error *error)
 	CLEANUP(moment_source_close_pointer) struct moment_source *source = NULL;
 	CLEANUP(filter_clear) struct filter filter = { 0 };
 	CLEANUP(text_free) struct text config = { 0 };
+	CLEANUP(text_free) struct text keys = { 0 };
 	struct history_span extent = { 0 };
 	struct view_choice choice = { .filter = &filter };
 	bool is_live = !count && !reads_recording() && !args.capture.root;
@@ -318,6 +322,11 @@ int verb_top(char **words, int count, struct error *error)
 		return status;
 	if (args.json)
 		return print_lines(source, &choice, error);
+	if (args.keys)
+		text_append_string(&keys, args.keys);
+	status = keys.length ? keys_choose(keys.data, error) : 0;
+	if (status < 0)
+		return status;
 	choose_title(file, title, sizeof(title));
 	return show_screen(source, &choice, &extent, input.host, title, error);
 }
@@ -335,7 +344,8 @@ const struct command command_top = {
 		"time, and of a file: a snapshot or a run, whose counters are totals.\n"
 		"\n"
 		"Columns, their order, sorting and the tree are kept in\n"
-		"~/.config/taskscope/top.conf, which may have any option of top.\n"
+		"~/.config/taskscope/top.conf, which may have any option of top, such as\n"
+		"`keys = quit=Q tree=x`.\n"
 		"\n"
 		"--json prints a line for each moment instead. Its figures are those that\n"
 		"`taskscope show -d` and `show FILE` have of it.",

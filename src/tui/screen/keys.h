@@ -15,10 +15,20 @@ enum key_id {
 };
 
 struct key_info {
+	const char *name; /* "find_next" */
 	const char *keys, *label, *help;
 };
 
-extern const struct key_info key_table[KEY_ID_COUNT];
+/* The rows of the table, with other keys where some were chosen. */
+extern struct key_info key_table[KEY_ID_COUNT];
+
+struct error;
+
+/*
+ * Other keys than those of the table: "quit=Q tree=x,F8", in `text`, which is changed and must last.  A key that
+ * had another meaning has the new one.  0, or -EINVAL with a sentence.
+ */
+int keys_choose(char *text, struct error *error);
 
 /* What a key means; -1: nothing.  `is_special` is for the codes of curses. */
 int key_find(wint_t code, bool is_special);

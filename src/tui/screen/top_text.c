@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages of text, and the one with the keys. */
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,14 +38,25 @@ void top_text_line(struct text_page *page, const char *format, ...)
 		made = NULL;
 }
 
+static void add_key(struct text_page *page, const struct key_info *key)
+{
+	char name[32];
+	size_t i = 0;
+
+	for (; key->name[i] && i + 1 < sizeof(name); i++)
+		name[i] = (char)tolower(key->name[i]);
+	name[i] = '\0';
+	top_text_line(page, "  %-16s %-12s %s", key->keys, name, key->help);
+}
+
 void top_show_keys(struct top *top)
 {
 	top_text_clear(&top->text);
 	top->text.is_detail = false;
 	top->mode = MODE_TEXT;
-	top_text_line(&top->text, "Keys (Escape leads back):");
+	top_text_line(&top->text, "Keys (Escape leads back; --keys NAME=KEY chooses others):");
 	for (int id = 0; id < KEY_ID_COUNT; id++)
-		top_text_line(&top->text, "  %-16s %s", key_table[id].keys, key_table[id].help);
+		add_key(&top->text, &key_table[id]);
 }
 
 /* What is right of so many columns; a character that is cut there is left out. */
