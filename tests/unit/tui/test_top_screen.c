@@ -105,7 +105,7 @@ static void show(const char *keys)
 	int input = dup(STDIN_FILENO);
 
 	options.choice.axis = AXIS_PROCESS;
-	view_choice_usual(&options.choice);
+	view_choice_usual(&options.choice, true);
 	fake.keys = keys;
 	assert_int_equal(top_run(&options, &error), 0);
 	dup2(input, STDIN_FILENO);
