@@ -195,6 +195,11 @@ class Run(Gpu):
         self.assertIn("not measured: gpu is missing: NVML: the NVIDIA driver is not loaded",
                       done.stderr.replace("\n  ", " "))
         self.assertNotIn("gpu", self.taskscope("two", "run", "--", "true").stderr)
+        lines = self.path("run.jsonl")
+        for words in ("init-error", "run", "--gpu"), ("two", "run"):
+            self.taskscope(*words, "-q", "-o", lines, "--", "true")
+            with open(lines, encoding="utf-8") as out:
+                self.assertNotIn("gpu", json.loads(out.readlines()[-1]))
 
     def test_attach(self):
         pid = self.sleeper()

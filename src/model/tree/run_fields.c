@@ -51,12 +51,20 @@ const char *run_field_older_key(const char *key)
 	return NULL;
 }
 
+static bool has_value(const void *at, enum run_field_type type)
+{
+	if (type == RUN_FIELD_OPTIONAL)
+		return ((const struct run_number *)at)->present;
+	return type != RUN_FIELD_REAL || ((const struct run_real *)at)->present;
+}
+
 bool run_section_is_known(const struct run *run, enum run_section section)
 {
-	for (size_t i = 0; i < run_field_count; i++)
-		if (run_fields[i].section == section && run_field_at(run, &run_fields[i]) &&
-		    (run_fields[i].type != RUN_FIELD_OPTIONAL ||
-		     ((const struct run_number *)run_field_at(run, &run_fields[i]))->present))
+	for (size_t i = 0; i < run_field_count; i++) {
+		const void *at = run_field_at(run, &run_fields[i]);
+
+		if (run_fields[i].section == section && at && has_value(at, run_fields[i].type))
 			return true;
+	}
 	return false;
 }
