@@ -79,8 +79,11 @@ int export_save(const char *path, export_writer *write, const void *content, str
 		status = write_stream(file.fd, write, content, error);
 	if (status == 0)
 		status = file_commit(&file);
+	if (status == -EPIPE && file_is_standard_output(path)) /* the reader has seen enough */
+		return 0;
 	if (status < 0)
-		return error_set(error, status, "cannot write to '%s': %s: %s", path,
+		return error_set(error, status, "cannot write to '%s': %s: %s",
+				 file_is_standard_output(path) ? "standard output" : path,
 				 strerror(-status), file_write_advice(status));
 	return 0;
 }

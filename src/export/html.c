@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Streams that change what is written to them and pass it on to another stream.  fclose() writes what is left and
+ * A stream that packs what is written to it and passes it on to another stream.  fclose() writes what is left and
  * says whether all was written; the other stream stays open.
  *
  *	FILE *letters = base64_stream(out);
@@ -11,8 +11,7 @@
 
 #include <stdio.h>
 
-/* Both return NULL when there is no memory. */
+/* Returns NULL when there is no memory. */
 FILE *gzip_stream(FILE *out);
-FILE *base64_stream(FILE *out);
 
 #endif

@@ -182,6 +182,7 @@ static const struct server_method methods[] = {
 	{ "context", answer_context, false },
 	{ "jobs", job_marks_list, false },
 	{ "job_report", job_marks_report, false },
+	{ "job_run", job_marks_run, false },
 	{ "job_start", job_marks_start, false },
 	{ "job_step", job_marks_step, false },
 	{ "job_end", job_marks_end, false },

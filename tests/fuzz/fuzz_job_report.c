@@ -27,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct job_list_sinks sinks = { check_row, check_hotspot, NULL };
 	char *text = fuzz_text(data, size);
 	struct job_list_page page;
+	size_t run_size;
+	void *run;
 	struct job_report report = { 0 };
 	struct error error = { 0 };
 
@@ -43,6 +45,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		fuzz_require(error.message[0]);
 	}
 	job_report_clear(&report);
+	if (job_run_read(text, strlen(text), &run, &run_size, &(struct error){ 0 }) == 0)
+		free(run);
 	(void)job_list_read(text, strlen(text), &sinks, &page, &(struct error){ 0 });
 	free(text);
 	return 0;

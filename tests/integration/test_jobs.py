@@ -523,17 +523,24 @@ class WithRecorder(Jobs):
             self.assertIn("ended by SIGKILL", self.accept("report", "killed", *asked, prefix=AS_NOBODY))
             for name in "x", "killed":
                 self.assertEqual(self.accept("report", name, *asked), self.accept("report", name, "--store", self.store))
+            self.refuse("report", "x", *asked, "-o", self.path("x.html"), prefix=AS_NOBODY, says="there is no run of job x")
+            self.assertEqual(support.run("run", "-q", "--job", "ran", *asked, "--", "sh", "-c", "exit 3", prefix=AS_NOBODY)[0], 3)
+            for options, holds in (["-v"], "sh exited 3"), (["--format", "html"], "<html"):
+                told = self.accept("report", "ran", *options, *asked, prefix=AS_NOBODY)
+                self.assertEqual(told, self.accept("report", "ran", *options, "--store", self.store))
+                self.assertIn(holds, told)
+            self.assertIn("no job", ask("job_run", id=own)["error"])
             for word in "root's", f"#{own}":
                 self.refuse("report", word, *asked, prefix=AS_NOBODY, says="no job ")
             self.assertIn("jobs are needed", self.accept("correlate", *asked, prefix=AS_NOBODY))
             for prefix, running in ((), 1), (AS_NOBODY, 0):
                 found = json.loads(self.accept("correlate", *asked, "--format", "json", prefix=prefix))
-                self.assertEqual((found["jobs"], found["running"]), (2, running))
+                self.assertEqual((found["jobs"], found["running"]), (3, running))
             self.accept("estimate", "x", *asked)
             self.refuse("estimate", "root's", *asked, prefix=AS_NOBODY, says="no job called")
             self.accept("estimate", "x", *asked, prefix=AS_NOBODY)
             text = self.accept(*words, "-n", "1", prefix=AS_NOBODY).splitlines()
-            self.assertRegex(text[1], f"^ *{job + 1}  killed +failure")
+            self.assertRegex(text[1], f"^ *{job + 2}  ran +failure")
             self.assertEqual([item["id"] for item in
                               json.loads(self.accept(*words, "--running", "--format", "json"))["jobs"]], [own])
             replies = [ask("job_start", name="flood", pid=child.pid) for _ in range(70)]

@@ -147,14 +147,15 @@ static int report_job(const char *word, struct error *error)
 	CLEANUP(job_report_clear) struct job_report report = { 0 };
 	CLEANUP(run_free_pointer) struct run *run = NULL;
 	bool is_text = view_format(&args.view) == FORMAT_TEXT;
-	int status = report_job_read(&args.store, args.socket, word, args.step, &history, &report, error);
+	int status = report_job_read(&args.store, args.socket, word, args.step, &history, &report,
+				     error);
 
 	if (status == 0 && !args.outputs.count)
 		status = print_job(&report, error);
 	if (status < 0 ||
-	    (!args.outputs.count && !(args.view.verbose && is_text && report.has_run && history)))
+	    (!args.outputs.count && !(args.view.verbose && is_text && report.has_run)))
 		return status;
-	status = report_job_run(history, &report, &run, error);
+	status = report_job_run(history, args.socket, &report, &run, error);
 	if (status == 0 && !args.outputs.count)
 		putchar('\n');
 	return status < 0 ? status : show_run(run, error);

@@ -51,6 +51,10 @@ struct job_list_page {
 int job_list_read(const char *document, size_t length, const struct job_list_sinks *sinks,
 		  struct job_list_page *ret, struct error *error);
 
+/* The run of a job that a recorder answered with, as a .tscope file, to be freed. */
+int job_run_read(const char *document, size_t length, void **ret, size_t *ret_size,
+		 struct error *error);
+
 /* The report that a recorder answered with, as JSON.  *ret is to be cleared in all cases. */
 int job_report_read(const char *document, size_t length, struct job_report *ret,
 		    struct error *error);

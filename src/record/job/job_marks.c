@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -315,19 +316,26 @@ int job_marks_list(void *context, const struct server_client *client,
 	return status;
 }
 
-int job_marks_report(void *context, const struct server_client *client,
-		     const struct server_request *request, FILE *out, struct error *error)
+static struct job_query report_query(const struct server_client *client,
+				     const struct server_request *request)
 {
-	CLEANUP(job_report_clear) struct job_report report = { 0 };
-	struct recorder *recorder = context;
 	int64_t id = server_request_number(request, "id");
-	const struct job_query query = {
+
+	return (struct job_query){
 		.span = { 0, UINT64_MAX },
 		.id = id > 0 ? (uint64_t)id : 0,
 		.name = server_request_text(request, "name"),
 		.has_uid = !client->sees_all,
 		.uid = client->uid,
 	};
+}
+
+int job_marks_report(void *context, const struct server_client *client,
+		     const struct server_request *request, FILE *out, struct error *error)
+{
+	CLEANUP(job_report_clear) struct job_report report = { 0 };
+	struct recorder *recorder = context;
+	const struct job_query query = report_query(client, request);
 	struct json json = json_writer(out);
 	struct job_scene scene;
 	int status = history_job_report(recorder->history, &query,
@@ -342,4 +350,29 @@ int job_marks_report(void *context, const struct server_client *client,
 	json.exact = true;
 	job_report_json(&json, &report);
 	return 0;
+}
+
+int job_marks_run(void *context, const struct server_client *client,
+		  const struct server_request *request, FILE *out, struct error *error)
+{
+	CLEANUP(job_report_clear) struct job_report report = { 0 };
+	CLEANUP(free_pointer) void *bytes = NULL;
+	struct recorder *recorder = context;
+	const struct job_query query = report_query(client, request);
+	FILE *letters;
+	size_t size = 0;
+	int status = history_job_report(recorder->history, &query,
+					server_request_text(request, "step"), &report, error);
+
+	if (status == 0)
+		status = history_report_run(recorder->history, &report, &bytes, &size, error);
+	if (status < 0)
+		return status;
+	fputs("{\"run\":\"", out);
+	letters = base64_stream(out);
+	if (letters)
+		(void)fwrite(bytes, 1, size, letters);
+	status = letters && fclose(letters) == 0 ? 0 : error_set(error, -ENOMEM, "out of memory");
+	fputs("\"}", out);
+	return status;
 }

@@ -27,5 +27,8 @@ int job_marks_list(void *recorder, const struct server_client *client,
 /* All about one job of the client, or for root of anybody: `id`, or `name`, else the newest; `step`. */
 int job_marks_report(void *recorder, const struct server_client *client,
 		     const struct server_request *request, FILE *out, struct error *error);
+/* The whole run of that job, a .tscope file, in base64. */
+int job_marks_run(void *recorder, const struct server_client *client,
+		  const struct server_request *request, FILE *out, struct error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "record/job/job_json.h"
@@ -157,6 +158,23 @@ int job_report_read(const char *document, size_t length, struct job_report *ret,
 	*ret = (struct job_report){ 0 };
 	if (status == 0)
 		status = read_all(ret, root);
+	json_decref(root);
+	return status < 0 ? error_set(error, status, "the recorder answered nonsense") : 0;
+}
+
+int job_run_read(const char *document, size_t length, void **ret, size_t *ret_size,
+		 struct error *error)
+{
+	json_t *root = NULL;
+	json_error_t why;
+	int status = json_parse(document, length, 0, &root, &why);
+	const json_t *run = json_object_get(root, "run");
+
+	if (status == 0)
+		status = json_is_string(run) ?
+				 base64_decode(json_string_value(run), json_string_length(run), ret,
+					       ret_size) :
+				 -EBADMSG;
 	json_decref(root);
 	return status < 0 ? error_set(error, status, "the recorder answered nonsense") : 0;
 }

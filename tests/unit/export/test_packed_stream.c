@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams that pack what is written to them: what comes out is what zlib and base64 make of it. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +11,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include "base/base64.h"
 #include "export/packed_stream.h"
 
 #define LONG_SIZE ((size_t)300000)
@@ -42,14 +44,22 @@ static void test_base64(void **state)
 						{ "foobar", "Zm9vYmFy" },
 						{ "\xff\xef\xfe", "/+/+" } };
 
+	void *bytes;
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		size_t size;
 		char *packed = pack(base64_stream, cases[i][0], strlen(cases[i][0]), &size);
 
 		assert_string_equal(packed, cases[i][1]);
+		assert_int_equal(base64_decode(packed, strlen(packed), &bytes, &size), 0);
+		assert_int_equal(size, strlen(cases[i][0]));
+		assert_memory_equal(bytes, cases[i][0], size);
+		free(bytes);
 		free(packed);
 	}
+	assert_int_equal(base64_decode("Zg*=", 4, &bytes, &(size_t){ 0 }), -EBADMSG);
+	assert_int_equal(base64_decode("Zm9vY", 5, &bytes, &(size_t){ 0 }), -EBADMSG);
 }
 
 static void check_gzip(const unsigned char *bytes, size_t size)

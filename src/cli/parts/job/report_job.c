@@ -135,21 +135,30 @@ int report_job_read(const struct store_args *store, const char *socket, const ch
 	return status < 0 ? status : judge(ret, error);
 }
 
-int report_job_run(struct history *history, const struct job_report *report, struct run **ret,
-		   struct error *error)
+static int ask_run(const char *socket, const struct job_report *report, void **ret,
+		   size_t *ret_size, struct error *error)
+{
+	const struct job_query query = { .id = report->job.id };
+	CLEANUP(free_pointer) char *parameters = make_parameters(&query, report->step);
+	CLEANUP(free_pointer) char *answer = NULL;
+	int status;
+
+	if (!parameters)
+		return error_set(error, -ENOMEM, "out of memory");
+	status = job_place_ask_root(socket, "job_run", parameters, &answer, error);
+	if (status == -ENOENT)
+		return error_set(error, status, "the recorder ended before it gave the run");
+	return status < 0 ? status : job_run_read(answer, strlen(answer), ret, ret_size, error);
+}
+
+int report_job_run(struct history *history, const char *socket, const struct job_report *report,
+		   struct run **ret, struct error *error)
 {
 	CLEANUP(free_pointer) void *bytes = NULL;
 	CLEANUP(snapshot_free_pointer) struct snapshot *snapshot = NULL;
 	size_t size;
 	int status;
 
-	if (report->has_run && !history)
-		return error_set(
-			error, -EACCES,
-			"the run of job %s (#%" PRIu64 ") is in the store of root's recorder, "
-			"which root alone can read: `taskscope run -o FILE` keeps one of your "
-			"own",
-			report->job.name, report->job.id);
 	if (!report->has_run)
 		return error_set(error, -ENODATA,
 				 "there is no run of job %s (#%" PRIu64 "): only `taskscope run "
@@ -158,7 +167,8 @@ int report_job_run(struct history *history, const struct job_report *report, str
 				 report->steps.count && !report->step ?
 					 "; --step K asks for that of a step" :
 					 "");
-	status = history_report_run(history, report, &bytes, &size, error);
+	status = history ? history_report_run(history, report, &bytes, &size, error) :
+			   ask_run(socket, report, &bytes, &size, error);
 	if (status == 0)
 		status = snapshot_file_decode("the run of the job", bytes, size, &snapshot, error);
 	if (status == 0 && run_from_snapshot(snapshot, ret) < 0)
