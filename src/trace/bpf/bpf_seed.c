@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -17,6 +18,8 @@
 #include "trace/bpf/tree_program.h"
 
 #define SEED_PASSES_MAX 64
+#define SEED_TRIES_MAX 100
+#define SEED_PAUSE_US 1000
 #define COMMAND_LINES_NS (500 * NS_PER_MS) /* for all processes together */
 
 void bpf_forget_found(struct bpf_state *state)
@@ -91,6 +94,27 @@ static int seed(struct bpf_state *state, enum tree_seed mode, int32_t pid)
 	return status == -ESRCH || status == -ENOENT ? 0 : status;
 }
 
+/*
+ * The kernel takes the memory for a member from a reserve of its CPU, which is empty for a moment now and then, on a busy
+ * host: a process that found none there is no loss yet, but tried again.
+ */
+static int seed_process(struct bpf_state *state, enum tree_seed mode, int32_t pid)
+{
+	uint64_t *lost = (uint64_t *)&state->program->bss->losses[TREE_LOSS_TASKS];
+	uint64_t lost_before = *lost;
+	size_t before = state->found.count;
+
+	for (int i = 0; i < SEED_TRIES_MAX; i++) {
+		int status = seed(state, mode, pid);
+
+		if (status < 0 || state->found.count > before || *lost == lost_before)
+			return status;
+		*lost = lost_before;
+		usleep(SEED_PAUSE_US);
+	}
+	return -ENOMEM;
+}
+
 static int seed_family(struct bpf_state *state)
 {
 	int status = 0;
@@ -144,7 +168,7 @@ static int refuse(int32_t pid, struct error *error)
 static int follow_one(struct bpf_state *state, int32_t pid, bool at_exec, struct error *error)
 {
 	size_t before = state->found.count;
-	int status = seed(state, at_exec ? TREE_SEED_ARM : TREE_SEED_PROCESS, pid);
+	int status = seed_process(state, at_exec ? TREE_SEED_ARM : TREE_SEED_PROCESS, pid);
 
 	if (status < 0)
 		return host_bpf_explain(status, error);
