@@ -43,6 +43,20 @@ static bool is_answerable(const struct connection *connection)
 	       connection_has_line(connection);
 }
 
+/* Strangers do not make root wait, however much they ask. */
+static uint64_t *rest_of(const struct connection *connection)
+{
+	return &connection->server->rest_end_ns[connection->client.sees_all];
+}
+
+static void plan_answer(const struct connection *connection)
+{
+	struct loop_timer *due = &connection->server->work_due;
+
+	if (is_answerable(connection) && *rest_of(connection) < due->deadline_ns)
+		due->deadline_ns = *rest_of(connection);
+}
+
 /*
  * Decides what to wait for.  A client whose request is not answered yet, or who has not read the
  * answer, is not read from: so it can neither queue work nor fill memory.
@@ -65,8 +79,7 @@ void server_settle(struct connection *connection)
 		loop_remove_fd(server->loop, &connection->input);
 	else
 		(void)loop_add_fd(server->loop, &connection->input, connection->fd, EPOLLIN);
-	if (is_answerable(connection) && server->work_due.deadline_ns == LOOP_NEVER)
-		server->work_due.deadline_ns = server->rest_end_ns;
+	plan_answer(connection);
 }
 
 static void take_room(void *context)
@@ -208,13 +221,34 @@ static void take_input(void *context)
 /* The next client, in turn, whose request can be answered; NULL when there is none. */
 static struct connection *find_answerable(struct server *server)
 {
-	for (size_t i = 1; i <= SERVER_CLIENTS; i++) {
-		size_t place = (server->turn + i) % SERVER_CLIENTS;
+	uint64_t now_ns = monotonic_ns();
 
-		if (is_answerable(&server->connections[place]))
-			return &server->connections[place];
+	for (size_t i = 1; i <= SERVER_CLIENTS; i++) {
+		struct connection *connection =
+			&server->connections[(server->turn + i) % SERVER_CLIENTS];
+
+		if (is_answerable(connection) && *rest_of(connection) <= now_ns)
+			return connection;
 	}
 	return NULL;
+}
+
+/* Strangers pay for all that the recorder waits for meanwhile: it measures nobody then. */
+static void answer_next(struct connection *connection)
+{
+	clockid_t clock = connection->client.sees_all ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC;
+	uint64_t begin_ns = clock_ns(clock), *rest_end_ns = rest_of(connection);
+	size_t length;
+	char *line = connection_line(connection, &length);
+
+	if (line) {
+		take_request(connection, line, length);
+		connection_close_file(connection);
+	}
+	free(line);
+	*rest_end_ns = monotonic_ns() + REST_FACTOR * (clock_ns(clock) - begin_ns);
+	connection->server->turn = (size_t)(connection - connection->server->connections);
+	server_settle(connection);
 }
 
 /*
@@ -225,23 +259,11 @@ static void work(void *context)
 {
 	struct server *server = context;
 	struct connection *connection = find_answerable(server);
-	uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	size_t length;
-	char *line = connection ? connection_line(connection, &length) : NULL;
 
-	if (line) {
-		take_request(connection, line, length);
-		connection_close_file(connection);
-	}
-	free(line);
-	server->rest_end_ns =
-		monotonic_ns() + REST_FACTOR * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
-	if (connection) {
-		server->turn = (size_t)(connection - server->connections);
-		server_settle(connection);
-	}
-	if (find_answerable(server))
-		server->work_due.deadline_ns = server->rest_end_ns;
+	if (connection)
+		answer_next(connection);
+	for (size_t i = 0; i < SERVER_CLIENTS; i++)
+		plan_answer(&server->connections[i]);
 }
 
 static int connect_client(struct server *server, struct connection *connection, int fd,

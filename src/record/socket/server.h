@@ -10,7 +10,8 @@
  * Clients are strangers: their credentials come from the kernel, messages and their number are
  * limited, and a client that does not read is dropped and counted.  Other users see command lines
  * only of their own processes.  Requests are answered one by one, of each client in turn, with
- * rests in between: all of them together take at most a fifth of one core.
+ * rests in between: strangers together take at most a fifth of the recorder's time, root and the user
+ * who records at most a fifth of one core.
  */
 #ifndef RECORD_SERVER_H
 #define RECORD_SERVER_H

@@ -36,7 +36,7 @@ struct server {
 	int fd;
 	struct loop_fd arrival;
 	struct loop_timer work_due; /* when the next request may be answered */
-	uint64_t rest_end_ns;
+	uint64_t rest_end_ns[2];    /* of strangers, and of those who see all */
 	size_t turn; /* the connection that was answered last */
 	struct connection connections[SERVER_CLIENTS];
 	uint64_t dropped, refused;

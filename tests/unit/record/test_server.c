@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,7 +29,7 @@ static struct server *server;
 static struct loop_timer limit;
 
 #define LONG_ANSWER 1000000
-static int long_answers;
+static int long_answers, slow_answers;
 
 /* The peer's user as the kernel says it, unless a test has another one. */
 static uid_t made_uid = (uid_t)-1;
@@ -79,8 +80,22 @@ static int answer_long(void *context, const struct server_client *client,
 	return 0;
 }
 
+/* It waits and uses no CPU time. */
+static int answer_slowly(void *context, const struct server_client *client,
+			 const struct server_request *request, FILE *out, struct error *error)
+{
+	(void)context;
+	(void)client;
+	(void)request;
+	(void)error;
+	poll(NULL, 0, 250);
+	fprintf(out, "%d", ++slow_answers);
+	return 0;
+}
+
 static const struct server_method methods[] = {
 	{ "echo", answer_echo, false },
+	{ "slow", answer_slowly, false },
 	{ "long", answer_long, false },
 	{ "stream", answer_stream, true },
 	{ 0 },
@@ -103,7 +118,7 @@ static int open_server(void **state)
 	limit = (struct loop_timer){ .due = stop, .context = &loop, .deadline_ns = LOOP_NEVER };
 	loop_add_timer(&loop, &limit);
 	made_uid = (uid_t)-1;
-	long_answers = 0;
+	long_answers = slow_answers = 0;
 	assert_int_equal(server_open(&loop, path, methods, NULL, &server, &error), 0);
 	return 0;
 }
@@ -169,7 +184,7 @@ static void a_failure_is_an_error_and_no_result(void **state)
 	exchange("{\"id\":1,\"method\":\"echo\"}\n",
 		 "{\"id\":1,\"error\":\"there is no \\\"text\\\"\"}\n");
 	exchange("{\"id\":2,\"method\":\"sing\"}\n",
-		 "{\"id\":2,\"error\":\"there is no such method; there are echo, long and "
+		 "{\"id\":2,\"error\":\"there is no such method; there are echo, slow, long and "
 		 "stream\"}\n");
 	exchange("[1,2]\n",
 		 "{\"id\":null,\"error\":\"a request is one line with a JSON object that has a "
@@ -312,6 +327,28 @@ static void strangers_leave_places_for_root(void **state)
 		close(fds[i]);
 }
 
+static void strangers_who_make_the_recorder_wait_pay_for_it_and_root_does_not(void **state)
+{
+	int fds[2];
+
+	(void)state;
+	made_uid = 5000;
+	for (int i = 0; i < 2; i++) {
+		fds[i] = connect_raw();
+		assert_int_equal(send(fds[i], "{\"method\":\"slow\"}\n", 18, 0), 18);
+	}
+	serve();
+	assert_int_equal(slow_answers, 1);
+	made_uid = 0;
+	exchange("{\"id\":1,\"method\":\"stream\"}\n", "{\"id\":1,\"result\":{}}\n");
+	assert_int_equal(slow_answers, 1);
+	while (slow_answers < 2)
+		serve();
+	for (int i = 0; i < 2; i++)
+		close(fds[i]);
+	serve();
+}
+
 /* A second request is not even looked at before the first answer was read. */
 static void who_asks_much_at_once_gets_one_answer_at_a_time(void **state)
 {
@@ -428,6 +465,7 @@ int main(void)
 		TEST(too_many_clients_are_refused),
 		TEST(a_user_has_some_connections_and_hears_why_not_more),
 		TEST(strangers_leave_places_for_root),
+		TEST(strangers_who_make_the_recorder_wait_pay_for_it_and_root_does_not),
 		TEST(who_asks_much_at_once_gets_one_answer_at_a_time),
 		TEST(a_request_is_answered_though_its_sender_has_said_all),
 		TEST(unread_answers_of_strangers_are_bounded_in_all),
