@@ -9,6 +9,7 @@ import pwd
 import signal
 import socket
 import subprocess
+import sys
 import unittest
 
 import heap
@@ -24,6 +25,23 @@ FIGURES = ("run_time_ns", "peak_memory_bytes", "peak_rss_bytes", "peak_cpu_perce
 
 def children_of(pid):
     return list(map(int, pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# Moves directories to and fro.
+MOVER = """
+import os, sys
+print(flush=True)
+while True:
+    for path in sys.argv[1:]:
+        for _ in range(100):
+            os.rename(path, path[:-1] + "y")
+            os.rename(path[:-1] + "y", path)
+"""
 
 
 class Work:
@@ -424,6 +442,27 @@ class Jobs(Case):
         self.assertIn(files.pop(next(i for i, file in enumerate(files) if file.endswith("/first"))),
                       ("made/first", "moved/first"))
         self.assertEqual(sorted(set(files)), ["mark", "moved/second", "new/deep/file"])
+
+    def test_whoever_renames_without_end_does_not_keep_others_from_being_measured(self):
+        name = "x" * 240
+        with Recorder(self, "-i", "1s") as recorder:
+            work, tops = Work(self), []
+            for i in range(8):
+                top = pathlib.Path(self.path(f"watched{i}"), name)
+                deep = top.joinpath(*[name] * 9)
+                deep.mkdir(parents=True)
+                for k in range(480):
+                    (deep / str(k)).mkdir()
+                self.start(recorder, f"files{i}", "-p", work.pid, "--watch", top.parent)
+                tops.append(str(top))
+            mover = subprocess.Popen([sys.executable, "-c", MOVER, *tops], stdout=subprocess.PIPE)
+            self.addCleanup(mover.communicate)
+            self.addCleanup(mover.kill)
+            mover.stdout.readline()
+            recorder.next_tick()
+            used, ticks = cpu_seconds(recorder.process.pid), 5
+            recorder.next_tick(ticks)
+            self.assertLess((cpu_seconds(recorder.process.pid) - used) / ticks, 1.5)
 
     def test_a_directory_that_is_gone_when_a_recorder_takes_up_the_job_is_said(self):
         watched = pathlib.Path(self.path("watched"))

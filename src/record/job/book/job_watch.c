@@ -21,8 +21,12 @@
 #define TOGETHER_NS (2 * NS_PER_SECOND)
 #define CHANGES_MOST 1024
 #define ENTRIES_MOST 100000 /* that are looked at to find directories, of a job */
-#define READS_MOST 16
-#define READ_BYTES 16384
+/*
+ * Who makes many changes must not keep others from being measured: so long are they read at once, and
+ * the kernel counts what it has no room for meanwhile.  Few events are read in between.
+ */
+#define READ_NS (50 * NS_PER_MS)
+#define READ_BYTES 2048
 enum change { CHANGE_CREATED, CHANGE_CHANGED, CHANGE_DELETED, CHANGE_COUNT };
 
 struct file_change {
@@ -283,24 +287,25 @@ static void take(struct job_watch *watch, const struct inotify_event *event)
 	watch->lost += status == -ETIMEDOUT || status == -ENOMEM;
 }
 
-/* So much at once that others get their turn; the kernel counts what it has no room for. */
-static void read_events(struct job_watch *watch)
+/* Whether all was read before that time. */
+static bool read_events(struct job_watch *watch, uint64_t until_ns)
 {
 	alignas(struct inotify_event) char buffer[READ_BYTES];
+	ssize_t length;
 
-	for (int i = 0; i < READS_MOST; i++) {
-		ssize_t length = read(watch->inotify, buffer, sizeof(buffer));
-
+	do {
+		length = read(watch->inotify, buffer, sizeof(buffer));
 		for (ssize_t at = 0; at < length;) {
 			const struct inotify_event *event = (const void *)(buffer + at);
 
 			at += (ssize_t)(sizeof(*event) + event->len);
 			take(watch, event);
 		}
-		if (length <= 0)
-			break;
-	}
-	forget_moved(watch);
+	} while (length > 0 && monotonic_ns() < until_ns);
+	/* Where to a directory was moved may be among those that were not read. */
+	if (length <= 0)
+		forget_moved(watch);
+	return length <= 0;
 }
 
 static void log_change(struct job_tracker *tracker, struct job_watch *watch,
@@ -346,16 +351,24 @@ static void log_changes(struct job_tracker *tracker, struct job_watch *watch, ui
 	watch->job->lost_job_events += TAKE(watch->lost, 0);
 }
 
+/* Of each job in turn, as far as there is time. */
+static void read_all(struct job_watches *watches)
+{
+	uint64_t until_ns = monotonic_ns() + READ_NS;
+
+	for (size_t i = 0; i < watches->list.count && monotonic_ns() < until_ns; i++)
+		(void)read_events(watches->list.data[watches->turn++ % watches->list.count],
+				  until_ns);
+}
+
 static void look(void *context)
 {
 	struct job_watches *watches = context;
-	uint64_t now_ns = monotonic_ns();
 
-	for (size_t i = 0; i < watches->list.count; i++) {
-		read_events(watches->list.data[i]);
-		log_changes(watches->tracker, watches->list.data[i], now_ns - TOGETHER_NS);
-	}
-	watches->due.deadline_ns = watches->list.count ? now_ns + LOOK_NS : LOOP_NEVER;
+	read_all(watches);
+	for (size_t i = 0; i < watches->list.count; i++)
+		log_changes(watches->tracker, watches->list.data[i], monotonic_ns() - TOGETHER_NS);
+	watches->due.deadline_ns = watches->list.count ? monotonic_ns() + LOOK_NS : LOOP_NEVER;
 }
 
 void job_watches_open(struct job_watches *watches, struct loop *loop, struct job_tracker *tracker)
@@ -428,6 +441,12 @@ int job_watches_add(struct job_watches *watches, struct book_job *job, struct er
 	return status;
 }
 
+static void finish(struct job_watches *watches, struct job_watch *watch)
+{
+	watch->lost += !read_events(watch, monotonic_ns() + READ_NS);
+	log_changes(watches->tracker, watch, UINT64_MAX);
+}
+
 void job_watches_remove(struct job_watches *watches, struct book_job *job)
 {
 	for (size_t i = 0; i < watches->list.count; i++) {
@@ -435,8 +454,7 @@ void job_watches_remove(struct job_watches *watches, struct book_job *job)
 
 		if (watch->job != job)
 			continue;
-		read_events(watch);
-		log_changes(watches->tracker, watch, UINT64_MAX);
+		finish(watches, watch);
 		watches->list.data[i] = watches->list.data[--watches->list.count];
 		watch_free(watch);
 		return;
@@ -445,8 +463,6 @@ void job_watches_remove(struct job_watches *watches, struct book_job *job)
 
 void job_watches_flush(struct job_watches *watches)
 {
-	for (size_t i = 0; i < watches->list.count; i++) {
-		read_events(watches->list.data[i]);
-		log_changes(watches->tracker, watches->list.data[i], UINT64_MAX);
-	}
+	for (size_t i = 0; i < watches->list.count; i++)
+		finish(watches, watches->list.data[i]);
 }

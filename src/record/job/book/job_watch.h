@@ -2,7 +2,8 @@
 /*
  * Files that are created, changed and deleted below the directory of a job's --watch, by inotify.
  *
- * The kernel is asked twice a second, and what happens to one file in two seconds is one event.
+ * The kernel is asked twice a second, each time for a tenth of that at most, and what happens to one
+ * file in two seconds is one event.
  * Directories are watched with the rights of the job's user; those that this user may not read, and
  * links, are left out.  What is too much is counted: directories, changes between two events, and
  * what the kernel had no room for.  A file that is made in a new directory and deleted at once may
@@ -28,6 +29,7 @@ struct job_watches {
 	struct loop *loop;
 	struct loop_timer due;
 	ARRAY_OF(struct job_watch *) list;
+	size_t turn; /* whose changes are read next */
 };
 
 void job_watches_open(struct job_watches *watches, struct loop *loop, struct job_tracker *tracker);
