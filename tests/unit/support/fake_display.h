@@ -110,10 +110,14 @@ void display_cursor(int row, int column)
 	fake.cursor = column;
 }
 
+/* One key for each time that the screen is painted. */
 struct input display_read(void)
 {
-	static bool has_said;
+	static bool was_told;
 
+	was_told = !was_told;
+	if (!was_told)
+		return (struct input){ .kind = INPUT_NONE };
 	if (fake.keys && *fake.keys)
 		return (struct input){ .kind = INPUT_KEY, .code = (wint_t)*fake.keys++ };
 	for (int row = 0; fake.until && row < fake.rows; row++)
@@ -121,10 +125,11 @@ struct input display_read(void)
 			fake.until = NULL;
 	if (fake.until && fake.waited_ms++ < HANG_MS) {
 		usleep(1000);
+		was_told = false;
 		return (struct input){ .kind = INPUT_NONE };
 	}
-	has_said = !has_said;
-	return (struct input){ .kind = has_said ? INPUT_NONE : INPUT_END };
+	was_told = false;
+	return (struct input){ .kind = INPUT_END };
 }
 
 /* Where the text is on the screen; fails with the screen when it is not. */

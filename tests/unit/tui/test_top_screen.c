@@ -220,6 +220,113 @@ static void a_column_is_shown_once_there_is_room_for_it(void **state)
 	assert_int_equal(shown_before, 2 + 7 + 2);
 }
 
+static void add_many(struct moment *moment)
+{
+	for (int32_t pid = 100; pid < 140; pid++)
+		add_process(moment->tasks, pid, "many", 'S', 0);
+}
+
+static int marked_row(void)
+{
+	int row = 0;
+
+	while (row < fake.rows && !fake.marks[row][0])
+		row++;
+	return row;
+}
+
+/* Rows 5 to 22 are of the table, row 23 has the keys. */
+static void the_marked_row_is_always_on_the_screen(void **state)
+{
+	(void)state;
+	scene.fill = add_many;
+	show("");
+	assert_int_equal(marked_row(), 5);
+	show("jjj");
+	assert_int_equal(marked_row(), 8);
+	show("G");
+	assert_int_equal(marked_row(), 22);
+	show("Gkk");
+	assert_int_equal(marked_row(), 20);
+	show("Ggjj");
+	assert_int_equal(marked_row(), 7);
+	show("G\x02\x02"); /* two pages up */
+	assert_int_equal(marked_row(), 5);
+}
+
+static void add_folder(struct moment *moment)
+{
+	uint32_t row = add_process(moment->tasks, 50, "tool", 'S', 99);
+
+	moment->tasks->processes[moment->tasks->tasks[row].process].cmdline =
+		hand_text(moment->tasks, "/usr/lib/tool --in /tmp/x");
+}
+
+static void a_command_is_shown_without_its_folder(void **state)
+{
+	int column, row;
+
+	(void)state;
+	scene.fill = add_folder;
+	show("");
+	row = fake_find("tool --in /tmp/x", &column);
+	assert_int_equal(fake.text[row][column - 1], ' ');
+}
+
+static void fill_jobs(struct moment *moment)
+{
+	struct moment_job jobs[] = {
+		{ .job = { .id = 7, .name = "nightly", .steps = 4 },
+		  .elapsed_ns = 20 * NS_PER_SECOND,
+		  .usual_ns = 50 * NS_PER_SECOND,
+		  .step_count = 2 },
+		{ .job = { .id = 6, .name = "broken", .cmd = "make all", .outcome = JOB_FAILURE },
+		  .elapsed_ns = 3 * NS_PER_SECOND,
+		  .first_step = 2 },
+	};
+	const struct job_step steps[] = {
+		{ .name = "one", .outcome = JOB_SUCCESS, .duration_ns = 8 * NS_PER_SECOND },
+		{ .name = "two", .duration_ns = 12 * NS_PER_SECOND },
+	};
+	const struct job_member member = { 10, 10 * 10000000, 0, "two" };
+
+	job_set(&jobs[1].job.figures, JOB_run_time_ns, 2e9);
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(array_append(&moment->jobs, jobs[i]), 0);
+		assert_int_equal(array_append(&moment->steps, steps[i]), 0);
+	}
+	assert_int_equal(array_append(&moment->members, member), 0);
+}
+
+static void assert_words(const char *expected, const char *name)
+{
+	int column, row = fake_find(name, &column);
+	char line[FAKE_COLUMNS + 1] = "";
+
+	for (const char *at = fake.text[row]; *(at += strspn(at, " "));) {
+		size_t length = strcspn(at, " ");
+
+		snprintf(line + strlen(line), sizeof(line) - strlen(line), "%s%.*s",
+			 line[0] ? " " : "", (int)length, at);
+		at += length;
+	}
+	assert_string_equal(line, expected);
+}
+
+static void jobs_have_their_progress_and_what_their_processes_do(void **state)
+{
+	(void)state;
+	scene.fill = fill_jobs;
+	show("8");
+	assert_words("7 running [||| ] 1/4 20.0 s 30.0 s 90.0% 10.0 MiB 1 nightly", "] 1/4");
+	assert_words("success 8.00 s - - - step one", "step one");
+	assert_words("running 12.0 s 90.0% 10.0 MiB 1 step two", "step two");
+	assert_words("6 failure 3.00 s 2.00 s - - broken make all", "broken");
+	assert_shown("failure", STYLE_BAD, false);
+	show("8jjj");
+	assert_shown("failure", STYLE_BAD, true);
+}
+
 /* ---- the header ---- */
 
 static void fill_host(struct moment *moment)
@@ -228,6 +335,25 @@ static void fill_host(struct moment *moment)
 	host_sample_set(&moment->sample, HOST_VALUE_memory_used_bytes, 950);
 	host_sample_set(&moment->sample, HOST_VALUE_memory_total_bytes, 1000);
 	host_sample_set(&moment->sample, HOST_VALUE_pressure_io_some_percent, 60);
+}
+
+static void fill_swap(struct moment *moment)
+{
+	(void)moment;
+	snapshot_set_fact_number(read_now, FACT_swap_total_bytes, 1000);
+	host_sample_set(&moment->sample, HOST_VALUE_swap_used_bytes, 300);
+}
+
+static void swap_is_shown_where_there_is_some(void **state)
+{
+	int column;
+
+	(void)state;
+	show("");
+	assert_null(strstr(fake.text[1], "Swp"));
+	scene.fill = fill_swap;
+	show("");
+	fake_find("Swp [|||       ] 300 B of 1000 B", &column);
 }
 
 static void bars_are_as_long_as_what_they_show(void **state)
@@ -505,6 +631,27 @@ static void rows_are_sorted_as_chosen(void **state)
 	show("M");
 	assert_true(fake_find("burner", &column) > fake_find("dead", &column));
 	assert_shown("rss_bytesv", STYLE_TITLES, false);
+	show("M<");
+	assert_shown("%waitv", STYLE_TITLES, false);
+	show("M>");
+	assert_shown("nr_threadsv", STYLE_TITLES, false);
+}
+
+static void every_key_is_in_the_list_of_keys(void **state)
+{
+	char line[128];
+
+	(void)state;
+	fake.rows = FAKE_ROWS;
+	for (size_t i = 0; i < KEY_ID_COUNT; i++) {
+		char keys[] = "?jjjjjjjjjjjjjjjjjjjjjjjjjjjjjj"; /* it is longer than the screen */
+		int column;
+
+		keys[i < KEY_ID_COUNT / 2 ? 1 : sizeof(keys) - 1] = '\0';
+		show(keys);
+		snprintf(line, sizeof(line), "%.40s", key_table[i].help);
+		fake_find(line, &column);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -517,6 +664,10 @@ int main(int argc, char **argv)
 		TEST(the_marked_row_is_marked_as_a_whole),
 		TEST(scopes_have_their_progress_and_need_its_figures),
 		TEST(a_column_is_shown_once_there_is_room_for_it),
+		TEST(the_marked_row_is_always_on_the_screen),
+		TEST(a_command_is_shown_without_its_folder),
+		TEST(jobs_have_their_progress_and_what_their_processes_do),
+		TEST(swap_is_shown_where_there_is_some),
 		TEST(bars_are_as_long_as_what_they_show),
 		TEST(open_anomalies_are_named_with_their_processes),
 		TEST(the_ruler_has_the_most_telling_sign_of_each_part),
@@ -529,6 +680,7 @@ int main(int argc, char **argv)
 		TEST(another_verb_runs_in_a_group_of_its_own),
 		TEST(a_search_goes_on_in_both_directions),
 		TEST(rows_are_sorted_as_chosen),
+		TEST(every_key_is_in_the_list_of_keys),
 	};
 
 	if (argc > 3)
