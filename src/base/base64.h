@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /*
- * A stream that writes to `out` in base64; NULL when there is no memory.  fclose() writes what is left and says
- * whether all was written; `out` stays open.
+ * A stream that writes to `out` in base64; NULL when there is no memory.  fclose() writes what is
+ * left and says whether all was written; `out` stays open.
  */
 FILE *base64_stream(FILE *out);
 

@@ -35,7 +35,6 @@ int recorder_syscalls_since_tick(const struct recorder *recorder, process_call_s
 static int take_ended(void *context, const struct process_call *call)
 {
 	struct recorder *recorder = context;
-
 	int status = array_append(&recorder->syscalls.ended, *call);
 
 	recorder->syscalls.lost_rows += status < 0;

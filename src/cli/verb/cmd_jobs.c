@@ -39,7 +39,10 @@ struct shown {
 	bool has_begun;
 };
 
-/* There may be nobody to ask, and then another is asked: nothing is written before there is an answer. */
+/*
+ * There may be nobody to ask, and then another is asked: nothing is written before there is an
+ * answer.
+ */
 static void begin(struct shown *shown)
 {
 	if (!shown->has_begun)

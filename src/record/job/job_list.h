@@ -24,7 +24,10 @@ typedef int job_row_sink(void *context, const struct job_row *row);
 int job_list(struct history *history, const struct job_scene *scene, const struct job_query *query,
 	     job_row_sink *sink, void *context, struct error *error);
 
-/* Whoever takes the jobs of an answer, and then the calls with the most time of those that are the caller's. */
+/*
+ * Whoever takes the jobs of an answer, and then the calls with the most time of those that are
+ * the caller's.
+ */
 struct job_list_sinks {
 	job_row_sink *job;
 	job_hotspot_sink *hotspot; /* NULL: nobody wants them */
@@ -36,8 +39,8 @@ typedef int job_asker(const char *socket, const char *method, const char *parame
 		      struct error *error);
 
 /*
- * Those of a recorder that the query wants, of the caller alone if it has a user, asked for page by page.  0, what a
- * sink returned, or an error.
+ * Those of a recorder that the query wants, of the caller alone if it has a user, asked for page
+ * by page.  0, what a sink returned, or an error.
  */
 int job_list_ask(job_asker *ask, const char *socket, const struct job_query *query,
 		 const struct job_list_sinks *sinks, struct error *error);

@@ -53,11 +53,14 @@ struct job_measured {
 struct job_mark {
 	enum job_mark_kind kind;
 	uint32_t uid; /* whose mark it is: the kernel says so, or it is our own */
-	/* A start has the new name here.  Other marks say which job: a name, "#ID", or an ID if no job has that name. */
+	/*
+	 * A start has the new name here.  Other marks say which job: a name, "#ID", or an ID if no
+	 * job has that name.
+	 */
 	const char *name;
 	const char *step;     /* NULL: none; where a step begins, the next number */
 	struct task_key root; /* its first process; all 0: none */
-	bool watches; /* the first process is the one that marks: a taskscope that runs the command */
+	bool watches;	     /* the first process is a taskscope that runs the command, and marks */
 	bool takes_children; /* what the first process has forked before belongs to it, too */
 	const char *cgroup, *cmd, *watched;
 	uint64_t steps;

@@ -19,8 +19,8 @@ int job_marks_step(void *recorder, const struct server_client *client,
 int job_marks_end(void *recorder, const struct server_client *client,
 		  const struct server_request *request, FILE *out, struct error *error);
 /*
- * The jobs, newest first: `limit`, `from_ns`, `running`, `name`, `own` (1: those of the client), `below`
- * (only those with a lower number).  Texts of jobs are for their owners.
+ * The jobs, newest first: `limit`, `from_ns`, `running`, `name`, `own` (1: those of the client),
+ * `below` (only those with a lower number).  Texts of jobs are for their owners.
  */
 int job_marks_list(void *recorder, const struct server_client *client,
 		   const struct server_request *request, FILE *out, struct error *error);

@@ -30,9 +30,9 @@ int job_place_mark(struct job_place *place, struct job_mark *mark, struct job_ma
 int job_place_ask(const char *socket, const char *method, const char *parameters, char **ret,
 		  struct error *error);
 /*
- * The same of the recorder that takes the marks of the caller and whose store is not the caller's: root's, or the one
- * at a socket (NULL: none was named).
- * -ENOENT without a sentence when there is none.
+ * The same of the recorder that takes the marks of the caller and whose store is not the
+ * caller's: root's, or the one at a socket (NULL: none was named). -ENOENT without a sentence
+ * when there is none.
  */
 int job_place_ask_root(const char *socket, const char *method, const char *parameters, char **ret,
 		       struct error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happened in a run, as events of a job: signals, OOM kills, and exits with a failure, each with what the tree
- * used at the sample before.  They are for a store that no recorder writes; a recorder notes its own.
+ * What happened in a run, as events of a job: signals, OOM kills, and exits with a failure, each
+ * with what the tree used at the sample before.  They are for a store that no recorder writes; a
+ * recorder notes its own.
  */
 #ifndef RECORD_JOB_RUN_EVENTS_H
 #define RECORD_JOB_RUN_EVENTS_H

@@ -96,7 +96,10 @@ static int check_scope(const struct job_tracker *tracker, const struct task_key 
 			 root->pid);
 }
 
-/* What it used so far counts for what it belonged to; without the time to read it, all until the next tick. */
+/*
+ * What it used so far counts for what it belonged to; without the time to read it, all until the
+ * next tick.
+ */
 static void join_living(struct job_tracker *tracker, struct book_job *job, struct book_step *step,
 			const struct task_key *key)
 {

@@ -31,13 +31,15 @@
 #define JOB_USER_SQL "coalesce((SELECT " USER_SQL " FROM jobs AS j WHERE j.id = job), -1)"
 #define JOB_ROWS_SQL(table, bytes)                                                                 \
 	" + " NUMBER_SQL(bytes) " * (SELECT count(*) FROM " table " AS r WHERE r.job = jobs.id)"
-#define JOB_BYTES_SQL                                                                                                       \
-	"(" NUMBER_SQL(JOB_BYTES) TEXT_SQL("name") TEXT_SQL("cmd") TEXT_SQL("cgroup")                                       \
-		TEXT_SQL("watched") TEXT_SQL(                                                                               \
-			"details") " + coalesce((SELECT sum(length("                                                        \
-				   "coalesce(r.details, ''))) FROM job_steps AS r WHERE r.job = jobs.id), 0)" JOB_ROWS_SQL( \
-					   "job_steps", JOB_STEP_BYTES)                                                     \
-					   JOB_ROWS_SQL("job_syscalls", JOB_SYSCALL_BYTES) ")"
+#define STEP_DETAILS_SQL                                                                           \
+	" + coalesce((SELECT sum(length(coalesce(r.details, ''))) FROM job_steps AS r WHERE "      \
+	"r.job = jobs.id), 0)"
+/* clang-format off */
+#define JOB_BYTES_SQL                                                                              \
+	"(" NUMBER_SQL(JOB_BYTES) TEXT_SQL("name") TEXT_SQL("cmd") TEXT_SQL("cgroup")              \
+	TEXT_SQL("watched") TEXT_SQL("details") STEP_DETAILS_SQL                                   \
+	JOB_ROWS_SQL("job_steps", JOB_STEP_BYTES) JOB_ROWS_SQL("job_syscalls", JOB_SYSCALL_BYTES) ")"
+/* clang-format on */
 #define JOB_EVENT_BYTES_SQL                                                                        \
 	"(" NUMBER_SQL(JOB_EVENT_BYTES) TEXT_SQL("details") TEXT_SQL("context") ")"
 #define JOB_RUN_BYTES_SQL "(" NUMBER_SQL(JOB_RUN_BYTES) " + length(run))"

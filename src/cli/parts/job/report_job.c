@@ -96,7 +96,10 @@ static char *make_parameters(const struct job_query *query, const char *step)
 	return text;
 }
 
-/* From root's recorder, if that takes our marks and has the job; -ENOENT: it is to be looked for elsewhere. */
+/*
+ * From root's recorder, if that takes our marks and has the job; -ENOENT: it is to be looked for
+ * elsewhere.
+ */
 static int ask_root(const char *socket, const struct job_query *query, const char *step,
 		    struct job_report *ret, struct error *error)
 {

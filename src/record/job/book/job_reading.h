@@ -31,16 +31,19 @@ void job_reader_close(struct job_reader *reader);
 struct job_instant job_reader_now(const struct job_reader *reader);
 
 /*
- * Marks are taken between two turns of the recorder's loop, so all that one of them reads has to be done
- * in a short time, which begins here.  What is left then counts as of the last tick.  It is CPU time:
- * on a busy host a mark reads as much as on an idle one.
+ * Marks are taken between two turns of the recorder's loop, so all that one of them reads has to
+ * be done in a short time, which begins here.  What is left then counts as of the last tick.  It is
+ * CPU time: on a busy host a mark reads as much as on an idle one.
  */
 void job_reader_begin(struct job_reader *reader);
 bool job_reader_has_time(const struct job_reader *reader);
 
 /* False when the process is gone. */
 bool job_read_process(struct job_reader *reader, const struct task_key *key, struct job_use *ret);
-/* All descendants of a process that live.  0, -ETIME with those that were found so far, or another negative errno. */
+/*
+ * All descendants of a process that live.  0, -ETIME with those that were found so far, or another
+ * negative errno.
+ */
 int job_list_family(struct job_reader *reader, const struct task_key *root, struct job_family *ret);
 /* The same by a tick. */
 int job_family_at(const struct snapshot *snapshot, const struct task_key *root,

@@ -144,7 +144,10 @@ static const char *path_below(const char *path, const char *directory)
 	return path + length;
 }
 
-/* Directories below the old path have the new one from now on.  False when none of them was watched. */
+/*
+ * Directories below the old path have the new one from now on.  False when none of them was
+ * watched.
+ */
 static bool follow_move(struct job_watch *watch, const char *old, const char *new)
 {
 	bool is_watched = false;
