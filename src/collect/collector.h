@@ -133,20 +133,22 @@ const struct walked_process *walked_process_find(const struct capture *capture,
 /* Lists tasks from proc.  The caller orders the rows (snapshot_finish).  0 or a negative errno. */
 int procfs_list(struct capture *capture);
 
-static inline bool source_wanted(const struct capture *capture, enum source_id id)
-{
-	if ((id == SOURCE_SMAPS && !capture->options->smaps) ||
-	    (id == SOURCE_GPU && !capture->options->gpu))
-		return false;
-	return !(capture->options->without >> id & 1);
-}
-
 /* Whether the value of a metric is kept; those of processes are few, and always are. */
 static inline bool metric_wanted(const struct capture *capture, enum metric_id id)
 {
 	const bool *wanted = capture->sampling ? capture->sampling->wanted : NULL;
 
 	return !wanted || wanted[id] || metrics[id].scope != METRIC_OF_THREAD;
+}
+
+static inline bool source_wanted(const struct capture *capture, enum source_id id)
+{
+	if ((id == SOURCE_SMAPS && !capture->options->smaps) ||
+	    (id == SOURCE_GPU && !capture->options->gpu) ||
+	    (id == SOURCE_JEMALLOC && !metric_wanted(capture, METRIC_allocated_bytes) &&
+	     !metric_wanted(capture, METRIC_deallocated_bytes)))
+		return false;
+	return !(capture->options->without >> id & 1);
 }
 
 /* Whether the errno only means that the task has ended, which does not count as a failure. */

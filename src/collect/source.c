@@ -230,6 +230,9 @@ const char *source_unasked(const struct capture *capture, enum source_id id)
 		return "not asked for: --smaps reads it";
 	if (id == SOURCE_GPU && !capture->options->gpu)
 		return "not asked for: --gpu reads it";
+	if (id == SOURCE_JEMALLOC && !source_wanted(capture, id) &&
+	    !(capture->options->without >> id & 1))
+		return "nothing that was shown needed it";
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """All about a process in the screen of `top`, and keys that act: each on real processes."""
+import glob
 import os
 import pathlib
 import shutil
@@ -12,6 +13,7 @@ import unittest
 import screen
 import support
 
+JEMALLOC = glob.glob("/usr/lib/*/libjemalloc.so.2")
 TABLE = r"^ +(PID|TID|TASKS) .*(COMMAND|NAME)$"
 
 
@@ -109,6 +111,15 @@ class Detail(support.TestCase):
             top.send("n", "q")
             self.assertEqual(top.end(), 0)
             self.assertTrue(top.is_restored())
+
+    @unittest.skipUnless(JEMALLOC and support.is_root(), "needs jemalloc")
+    def test_the_heap_is_read_while_somebody_looks(self):
+        process = self.start(sys.executable, "-c", "import time\nwhile True:\n x = [bytes(10**5) for _ in range(99)]\n"
+                             " time.sleep(0.02)", env=dict(os.environ, LD_PRELOAD=JEMALLOC[0]))
+        with self.top("-i", "200ms", "-p", process.pid, columns=120, rows=200) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            top.wait_for(r"^Heap:\n +allocated_bytes \d.* MiB/s  deallocated_bytes")
 
     def test_lines_that_are_too_wide_can_be_read(self):
         process = self.start("sleep", "1" * 200)
