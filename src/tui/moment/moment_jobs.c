@@ -13,14 +13,18 @@
 #include "tui/moment/moment.h"
 
 #define RECENT_NS (3600 * NS_PER_SECOND)
-#define JOBS_MOST 40
-#define STEPS_MOST 500
+/* All that run are shown, however many others came and went meanwhile: a recorder has at most 256. */
+#define RUNNING_MOST 512
+#define ENDED_MOST 40
+#define STEPS_OF_JOB 500
 /* So many runs say what is usual. */
 #define EARLIER_MOST 20
 
 struct reading {
 	struct moment *moment;
 	uint64_t at_unix_ns;
+	size_t first_step; /* of the job whose steps are read */
+	bool wants_running;
 };
 
 static const char *copy(struct moment *moment, const char *text)
@@ -38,7 +42,10 @@ static int add_job(void *context, const struct job *job)
 	struct reading *reading = context;
 	struct moment *moment = reading->moment;
 	struct moment_job kept = { .job = *job, .elapsed_ns = job->duration_ns };
+	bool runs = job->outcome == JOB_RUNNING || job->end_unix_ns > reading->at_unix_ns;
 
+	if (runs != reading->wants_running)
+		return 0;
 	kept.job.name = copy(moment, job->name);
 	kept.job.boot_id = copy(moment, job->boot_id);
 	kept.job.cgroup = copy(moment, job->cgroup);
@@ -68,7 +75,8 @@ static int add_step(void *context, const struct job_step *step)
 	struct moment *moment = reading->moment;
 	struct job_step kept = *step;
 
-	if (step->begin_unix_ns > reading->at_unix_ns || moment->steps.count >= STEPS_MOST)
+	if (step->begin_unix_ns > reading->at_unix_ns ||
+	    moment->steps.count - reading->first_step >= STEPS_OF_JOB)
 		return 0;
 	kept.name = copy(moment, step->name);
 	kept.details = copy(moment, step->details);
@@ -124,6 +132,8 @@ static uint64_t usual_duration(struct history *history, const struct job *job, u
 	const struct job_query earlier = {
 		.span = { 0, at_unix_ns },
 		.name = job->name,
+		.has_uid = true, /* others may call theirs the same, and say what they like */
+		.uid = job->uid,
 		.ended_only = true,
 		.limit = EARLIER_MOST,
 	};
@@ -166,14 +176,18 @@ static void add_members(struct reading *reading, struct history *history, uint32
 void moment_add_jobs(struct moment *moment, struct history *history, const char *name,
 		     uint64_t at_unix_ns)
 {
-	const struct job_query query = {
-		.span = { time_since(RECENT_NS, at_unix_ns), at_unix_ns },
+	struct job_query query = {
+		.span = { at_unix_ns, at_unix_ns },
 		.name = name,
-		.limit = JOBS_MOST,
+		.limit = RUNNING_MOST,
 	};
-	struct reading reading = { moment, at_unix_ns };
+	struct reading reading = { moment, at_unix_ns, 0, true };
 	struct error ignored = { 0 };
 
+	(void)history_jobs(history, &query, add_job, &reading, &ignored);
+	query.span.from_unix_ns = time_since(RECENT_NS, at_unix_ns);
+	query.limit = ENDED_MOST;
+	reading.wants_running = false;
 	(void)history_jobs(history, &query, add_job, &reading, &ignored);
 	if (moment->jobs.count)
 		qsort(moment->jobs.data, moment->jobs.count, sizeof(struct moment_job),
@@ -181,7 +195,7 @@ void moment_add_jobs(struct moment *moment, struct history *history, const char 
 	for (size_t i = 0; i < moment->jobs.count; i++) {
 		struct moment_job *job = &moment->jobs.data[i];
 
-		job->first_step = moment->steps.count;
+		job->first_step = reading.first_step = moment->steps.count;
 		(void)history_job_steps(history, job->job.id, add_step, &reading, &ignored);
 		job->step_count = moment->steps.count - job->first_step;
 		if (job->job.outcome != JOB_RUNNING)

@@ -218,11 +218,13 @@ static struct job_instant at(uint64_t seconds)
 				     MADE_BOOT_ID };
 }
 
+static uint32_t made_uid; /* of jobs that are put */
+
 static uint64_t put_job(struct history *history, const char *name, uint64_t from, uint64_t to,
 			enum job_outcome outcome)
 {
 	const struct job_instant begin = at(from), end = at(to);
-	struct job job = { .name = name };
+	struct job job = { .name = name, .uid = made_uid };
 	struct job_step step = { .name = "only" };
 
 	job_begin(&job, &begin);
@@ -333,6 +335,74 @@ static void what_is_usual_is_the_median_of_successes_before(void **state)
 	remove_room(&room);
 }
 
+static void what_is_usual_is_not_for_other_users_to_say(void **state)
+{
+	struct room room = make_room();
+	struct history *history = create(&room);
+	struct moment moment;
+
+	(void)state;
+	put_job(history, "a", 0, 10, JOB_SUCCESS);
+	put_job(history, "a", 200, 0, JOB_RUNNING);
+	made_uid = 5000;
+	for (uint64_t i = 0; i < 5; i++)
+		put_job(history, "a", 20 + i, 190, JOB_SUCCESS);
+	made_uid = 0;
+	moment = read_at(history, "a", 220);
+	assert_int_equal(moment.jobs.data[0].usual_ns, 10 * SECOND_NS);
+	moment_clear(&moment);
+	history_close(history);
+	remove_room(&room);
+}
+
+static void jobs_that_run_are_shown_however_many_came_after_them(void **state)
+{
+	struct room room = make_room();
+	struct history *history = create(&room);
+	struct moment moment;
+
+	(void)state;
+	put_job(history, "runs", 0, 0, JOB_RUNNING);
+	put_job(history, "then", 0, 150, JOB_SUCCESS);
+	for (uint64_t i = 0; i < 60; i++)
+		put_job(history, "noise", 10 + i, 11 + i, JOB_SUCCESS);
+	moment = read_at(history, NULL, 100);
+	assert_int_equal(moment_running_jobs(&moment), 2);
+	assert_string_equal(moment.jobs.data[0].job.name, "then");
+	assert_string_equal(moment.jobs.data[1].job.name, "runs");
+	assert_in_range(moment.jobs.count, 3, 62);
+	moment_clear(&moment);
+	history_close(history);
+	remove_room(&room);
+}
+
+static void the_steps_of_one_job_leave_room_for_those_of_others(void **state)
+{
+	struct room room = make_room();
+	struct history *history = create(&room);
+	struct moment moment;
+	char name[16];
+	uint64_t id;
+
+	(void)state;
+	put_job(history, "few", 0, 0, JOB_RUNNING);
+	id = put_job(history, "many", 1, 0, JOB_RUNNING);
+	for (int i = 0; i < 600; i++) {
+		struct job_step step = { .job = id, .name = name };
+		const struct job_instant begin = at(2);
+
+		snprintf(name, sizeof(name), "%d", i);
+		job_step_begin(&step, &begin);
+		assert_int_equal(history_put_step(history, &step, &error), 0);
+	}
+	moment = read_at(history, NULL, 100);
+	assert_string_equal(moment.jobs.data[1].job.name, "few");
+	assert_int_equal(moment.jobs.data[1].step_count, 1);
+	moment_clear(&moment);
+	history_close(history);
+	remove_room(&room);
+}
+
 static void members_are_those_that_the_recorder_saw(void **state)
 {
 	const struct task_key seen = { 1000, 1000, SECOND_NS }; /* as the made ticks have it */
@@ -371,6 +441,9 @@ int main(void)
 		cmocka_unit_test(what_processes_use_is_added_up),
 		cmocka_unit_test(a_job_runs_until_its_end),
 		cmocka_unit_test(what_is_usual_is_the_median_of_successes_before),
+		cmocka_unit_test(what_is_usual_is_not_for_other_users_to_say),
+		cmocka_unit_test(jobs_that_run_are_shown_however_many_came_after_them),
+		cmocka_unit_test(the_steps_of_one_job_leave_room_for_those_of_others),
 		cmocka_unit_test(members_are_those_that_the_recorder_saw),
 	};
 
