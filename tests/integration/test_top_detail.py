@@ -112,7 +112,7 @@ class Detail(support.TestCase):
             self.assertEqual(top.end(), 0)
             self.assertTrue(top.is_restored())
 
-    @unittest.skipUnless(JEMALLOC and support.is_root(), "needs jemalloc")
+    @unittest.skipUnless(JEMALLOC and support.is_root(), "needs root and jemalloc")
     def test_the_heap_is_read_while_somebody_looks(self):
         process = self.start(sys.executable, "-c", "import time\nwhile True:\n x = [bytes(10**5) for _ in range(99)]\n"
                              " time.sleep(0.02)", env=dict(os.environ, LD_PRELOAD=JEMALLOC[0]))
@@ -132,7 +132,7 @@ class Detail(support.TestCase):
             top.send("Left")
             top.wait_for(r"^  command  sleep 1+$")
 
-    @unittest.skipUnless(support.is_root(), "needs another user")
+    @unittest.skipUnless(support.is_root(), "needs root")
     def test_the_processes_of_a_user_are_chosen(self):
         mine = self.start("sleep", "4711")
         other = self.start("sleep", "4712", user=12345)
