@@ -180,6 +180,21 @@ class Detail(support.TestCase):
         self.assertEqual(support.run("show", self.path("kept.tscope"), "-g", "process")[0], 0)
         self.assertFalse(os.path.exists(self.path("kept.txt")))
 
+    @unittest.skipUnless(support.is_root(), "only root can give a link to another user")
+    def test_nothing_is_made_where_a_link_of_another_user_leads(self):
+        target, link = self.path("target"), self.path("link")
+        os.mkdir(target)
+        os.symlink(target, link)
+        os.lchown(link, 65534, 65534)
+        before = os.stat(target).st_mtime_ns
+        sleeper = self.start("sleep", "4711")
+        with self.top("-i", "100ms", "-p", sleeper.pid) as top:
+            top.wait_for("sleep 4711")
+            top.send("S")
+            top.type("\x15link/kept.tscope\r")
+            top.wait_for("link/kept.tscope was not written: Permission denied")
+        self.assertEqual(os.stat(target).st_mtime_ns, before)
+
     def test_what_changed_since_the_marked_moment(self):
         process = self.python("import signal\ndef burn(*_):\n while True: pass\nsignal.signal(signal.SIGUSR1, burn)")
         with self.top("-i", "100ms", "-p", process.pid) as top:

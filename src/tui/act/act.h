@@ -43,6 +43,8 @@ void act_targets_clear(struct act_targets *targets);
 
 /* Makes an empty file of a new name, for us alone.  False, and it was said, when it cannot. */
 bool act_make_file(struct top *top, const char *path);
+/* Removes it again, if nothing was written to it.  Whether it did. */
+bool act_forget_file(const char *path);
 
 /* What words in capitals stand for: PID, FILE, STORE, TIME. */
 struct act_names {

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "base/place.h"
 #include "model/snapshot/snapshot.h"
 #include "store/snapshot_file.h"
 #include "tui/act/act.h"
@@ -87,17 +89,33 @@ void act_compare(struct top *top)
 			close(run.files[i]);
 }
 
-/* The name becomes ours first, so that no file of others is replaced. */
+/* The name becomes ours first, so that no file of others is replaced; links of others lead nowhere. */
 bool act_make_file(struct top *top, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	CLEANUP(place_close) struct place place = { .dir = -1 };
+	int status = place_open(&place, path);
+	int fd = status < 0 ? -1 :
+			      openat(place.dir, place.name,
+				     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (fd < 0)
+	if (status == 0 && fd < 0)
+		status = -errno;
+	if (status < 0)
 		top_say(top, true, "%s was not written: %s", path,
-			errno == EEXIST ? "there is a file of that name" : strerror(errno));
+			status == -EEXIST ? "there is a file of that name" : strerror(-status));
 	else
 		close(fd);
-	return fd >= 0;
+	return status == 0;
+}
+
+bool act_forget_file(const char *path)
+{
+	CLEANUP(place_close) struct place place = { .dir = -1 };
+	struct stat file;
+
+	return place_open(&place, path) == 0 &&
+	       fstatat(place.dir, place.name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       file.st_size == 0 && unlinkat(place.dir, place.name, 0) == 0;
 }
 
 void act_save(struct top *top, const char *path)
@@ -115,7 +133,7 @@ void act_save(struct top *top, const char *path)
 		return;
 	status = snapshot_file_write(top->moment.read, path, &error);
 	if (status < 0) {
-		(void)unlink(path);
+		(void)act_forget_file(path);
 		top_say(top, true, "%s", error.message);
 	} else {
 		top_say(top, false, "this moment was saved to %s", path);

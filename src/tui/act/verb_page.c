@@ -3,24 +3,20 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "metric/unit.h"
+#include "tui/act/act.h"
 #include "tui/screen/top_state.h"
 
 /* A file that was not written leaves no empty name behind. */
 static void forget_made(struct top *top, bool is_done)
 {
 	struct verb_page *page = &top->verb;
-	struct stat file;
 
 	if (!page->made)
 		return;
-	if (stat(page->made, &file) == 0 && file.st_size == 0)
-		(void)unlink(page->made);
-	else if (is_done)
+	if (!act_forget_file(page->made) && is_done)
 		top_say(top, false, "%s was written", page->made);
 	free(page->made);
 	page->made = NULL;
