@@ -24,6 +24,8 @@ int job_tracker_open(struct recorder *recorder, struct job_tracker **ret, struct
 		return error_set(error, -ENOMEM, "out of memory");
 	tracker->recorder = recorder;
 	tracker->book.counted = job_counted(recorder);
+	tracker->book.knows_programs =
+		recorder->life && strcmp(lifecycle_source(recorder->life), "polling") != 0;
 	job_reader_open(&tracker->reader, recorder->host);
 	job_watches_open(&tracker->watches, &recorder->loop, tracker);
 	status = job_resume(tracker, error);

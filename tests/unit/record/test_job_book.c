@@ -36,6 +36,7 @@ static int set_up(void **state)
 	struct scene *scene = calloc(1, sizeof(*scene));
 
 	scene->book.counted = COUNTED;
+	scene->book.knows_programs = true;
 	scene->now = (struct job_instant){ 5 * BEGIN, BEGIN, "a-boot" };
 	*state = scene;
 	return scene ? 0 : -1;
@@ -508,6 +509,17 @@ static void helpers_of_a_run_are_no_part(void **state)
 	assert_figure(&job->row.figures, JOB_kills, 1);
 }
 
+static void where_programs_are_not_told_what_a_run_forks_counts(void **state)
+{
+	struct scene *scene = *state;
+	struct book_job *job = begin(scene, "j", 10, 0);
+
+	scene->book.knows_programs = false;
+	job_book_note_watcher(&scene->book, &(struct task_key){ .pid = 10 });
+	assert_ptr_equal(spawn(scene, 10, 20), job);
+	assert_figure(&job->row.figures, JOB_processes, 1);
+}
+
 static void a_run_itself_uses_nothing_of_its_job(void **state)
 {
 	struct scene *scene = *state;
@@ -573,6 +585,7 @@ int main(void)
 		TEST(who_only_marks_is_no_part),
 		TEST(helpers_of_a_run_are_no_part),
 		TEST(a_run_itself_uses_nothing_of_its_job),
+		TEST(where_programs_are_not_told_what_a_run_forks_counts),
 		TEST(a_short_job_has_a_peak_of_cpu),
 	};
 

@@ -123,8 +123,9 @@ struct job_book {
 	ARRAY_OF(struct book_job *) jobs; /* the oldest first */
 	ARRAY_OF(struct task_key) ended;  /* that the next snapshots may still have */
 	bool ended_is_sorted;
-	size_t members_max; /* 0: JOB_MEMBERS_MOST; tests set less */
-	uint32_t counted;   /* a bit for each enum job_value that the source of events can count */
+	size_t members_max;  /* 0: JOB_MEMBERS_MOST; tests set less */
+	uint32_t counted;    /* a bit for each enum job_value that the source of events can count */
+	bool knows_programs; /* the source tells of each exec */
 };
 
 void job_book_clear(struct job_book *book);

@@ -78,10 +78,11 @@ static bool take_spawn(struct job_book *book, const struct life_event *event)
 	}
 	if (!parent || (event->task.start_ns && parent->key.start_ns > event->task.start_ns))
 		return false;
-	return job_book_join(
-		book, parent->job,
-		parent->step && parent->step->root.pid ? parent->step : parent->job->current,
-		&event->task, &job_use_nothing, parent->is_ours ? JOIN_OURS : JOIN_NEW);
+	return job_book_join(book, parent->job,
+			     parent->step && parent->step->root.pid ? parent->step :
+								      parent->job->current,
+			     &event->task, &job_use_nothing,
+			     parent->is_ours && book->knows_programs ? JOIN_OURS : JOIN_NEW);
 }
 
 static void note_root_end(struct book_job *job, const struct task_key *key, bool has_status,
