@@ -520,6 +520,16 @@ static void where_programs_are_not_told_what_a_run_forks_counts(void **state)
 	assert_figure(&job->row.figures, JOB_processes, 1);
 }
 
+static void an_event_of_before_the_job_is_no_spawn(void **state)
+{
+	struct scene *scene = *state;
+	struct book_job *job = begin(scene, "j", 10, 0);
+
+	spawn(scene, 1, 10);
+	assert_figure(&job->row.figures, JOB_spawns, 0);
+	assert_figure(&job->row.figures, JOB_processes, 1);
+}
+
 static void a_run_itself_uses_nothing_of_its_job(void **state)
 {
 	struct scene *scene = *state;
@@ -585,6 +595,7 @@ int main(void)
 		TEST(who_only_marks_is_no_part),
 		TEST(helpers_of_a_run_are_no_part),
 		TEST(a_run_itself_uses_nothing_of_its_job),
+		TEST(an_event_of_before_the_job_is_no_spawn),
 		TEST(where_programs_are_not_told_what_a_run_forks_counts),
 		TEST(a_short_job_has_a_peak_of_cpu),
 	};

@@ -56,17 +56,27 @@ static void take_peak(struct book_member *member, uint64_t bytes)
 	raise_memory(member->job, step, (double)bytes);
 }
 
+static bool began_inside(const struct book_member *member)
+{
+	const struct job *job = &member->job->row;
+
+	return member->key.pid != job->root.pid &&
+	       member->key.start_ns + TICK_NS > job->begin_boottime_ns;
+}
+
 static bool take_spawn(struct job_book *book, const struct life_event *event)
 {
 	struct book_member *parent = number_map_get(&book->by_pid, event->parent_pid);
 	struct book_member *old = number_map_get(&book->by_pid, event->task.pid);
 	struct book_member *known = job_book_member(book, &event->task);
 
-	/* It was found before the event came. */
+	/* It was found before the event came, which may be about a time before the job. */
 	if (known) {
-		if (!known->is_native && !known->is_ours)
+		bool is_new = !known->is_native && began_inside(known);
+
+		if (is_new && !known->is_ours)
 			job_book_count(book, known->job, job_book_step_of(known), JOB_spawns, 1);
-		known->is_native = true;
+		known->is_native |= is_new;
 		return true;
 	}
 	/* The number belongs to another process from now on. */
