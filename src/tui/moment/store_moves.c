@@ -116,9 +116,9 @@ static size_t part_of(const struct ruler *ruler, uint64_t unix_ns)
 	double all = (double)(ruler->to_unix_ns - ruler->from_unix_ns) + 1;
 	double share =
 		unix_ns > ruler->from_unix_ns ? (double)(unix_ns - ruler->from_unix_ns) / all : 0;
-	size_t part = (size_t)(share * (double)ruler->count);
 
-	return part < ruler->count ? part : ruler->count - 1;
+	/* What is far behind the end may be no number of parts. */
+	return share < 1 ? (size_t)(share * (double)ruler->count) : ruler->count - 1;
 }
 
 static void mark_times(struct ruler *ruler, const uint64_t *times, size_t count,

@@ -270,6 +270,29 @@ static void the_ruler_has_all_that_happened(void **state)
 	close_source(&room, source, &moment);
 }
 
+/* Its end is as far away as numbers go. */
+static void a_job_that_runs_is_on_the_ruler_of_a_single_tick(void **state)
+{
+	struct ruler ruler = { .count = 101 };
+	struct moment_source *source = NULL;
+	struct moment moment = { 0 };
+	struct room room = make_room();
+	struct history *history = create(&room);
+	struct job job = { .name = "runs" };
+	const struct job_instant begin = { second(0), 1, MADE_BOOT_ID };
+
+	(void)state;
+	add_tick(history, &small, 0);
+	job_begin(&job, &begin);
+	assert_int_equal(history_put_job(history, &job, &error), 0);
+	history_close(history);
+	assert_int_equal(store_source_open(open_history(&room), 0, 0, &source, &error), 0);
+	source->kind->ruler(source, &ruler);
+	for (size_t part = 0; part < ruler.count; part++)
+		assert_true(ruler.marks[part] & RULER_JOB);
+	close_source(&room, source, &moment);
+}
+
 static void time_without_ticks_is_a_gap_of_the_ruler(void **state)
 {
 	struct ruler ruler = { .count = 101 };
@@ -367,6 +390,7 @@ int main(void)
 		cmocka_unit_test(a_moment_has_what_was_open_and_what_happened_before),
 		cmocka_unit_test(the_ruler_has_all_that_happened),
 		cmocka_unit_test(time_without_ticks_is_a_gap_of_the_ruler),
+		cmocka_unit_test(a_job_that_runs_is_on_the_ruler_of_a_single_tick),
 		cmocka_unit_test(without_ticks_there_is_nothing_to_show),
 		cmocka_unit_test(a_job_is_chosen_by_its_name),
 		cmocka_unit_test(what_a_thread_waits_for_is_looked_up_once),
