@@ -6,6 +6,7 @@
 #ifndef FAKE_DISPLAY_H
 #define FAKE_DISPLAY_H
 
+#include <curses.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "patience.h"
 #include "tui/screen/display.h"
 
+#define FAKE_F(number) (0xf0u + (number)) /* a key of that kind, as one byte */
 #define FAKE_ROWS 60
 #define FAKE_COLUMNS 200
 
@@ -118,8 +120,13 @@ struct input display_read(void)
 	was_told = !was_told;
 	if (!was_told)
 		return (struct input){ .kind = INPUT_NONE };
-	if (fake.keys && *fake.keys)
-		return (struct input){ .kind = INPUT_KEY, .code = (wint_t)*fake.keys++ };
+	if (fake.keys && *fake.keys) {
+		wint_t code = (unsigned char)*fake.keys++;
+
+		if (code > FAKE_F(0))
+			return (struct input){ INPUT_SPECIAL, .code = KEY_F(code - FAKE_F(0)) };
+		return (struct input){ INPUT_KEY, .code = code };
+	}
 	for (int row = 0; fake.until && row < fake.rows; row++)
 		if (strstr(fake.text[row], fake.until))
 			fake.until = NULL;

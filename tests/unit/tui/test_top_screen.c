@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -557,32 +558,43 @@ static void what_is_past_is_not_asked(void **state)
 	}
 }
 
-static void add_self(struct moment *moment)
+static pid_t shown_pid; /* of a real process */
+static uint64_t shown_start_ns;
+
+static void add_real(struct moment *moment)
 {
-	uint32_t row = add_process(moment->tasks, getpid(), "self", 'R', 99);
-	struct task_stat stat;
+	uint32_t row = add_process(moment->tasks, shown_pid, "real", 'R', 99);
+
+	moment->tasks->processes[moment->tasks->tasks[row].process].start_time_ns = shown_start_ns;
+}
+
+static struct host *begin_live(pid_t pid)
+{
 	char path[32], buffer[TASK_STAT_BYTES];
+	struct task_stat stat;
+	struct host *host;
 	uint64_t ticks;
 
-	snprintf(path, sizeof(path), "%d/stat", getpid());
-	assert_int_equal(task_stat_read(scene.host->proc, path, buffer, &stat), 0);
+	assert_int_equal(host_open(&host, NULL, NULL), 0);
+	snprintf(path, sizeof(path), "%d/stat", pid);
+	assert_int_equal(task_stat_read(host->proc, path, buffer, &stat), 0);
 	assert_true(task_stat_number(&stat, TASK_STAT_START, &ticks));
-	moment->tasks->processes[moment->tasks->tasks[row].process].start_time_ns =
-		ticks * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+	shown_start_ns = ticks * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+	shown_pid = pid;
+	scene.host = host;
+	scene.fill = add_real;
+	scene.kind.is_live = true;
+	return host;
 }
 
 /* Ctrl-C is the screen's, and signals that the screen blocks reach the verb. */
 static void another_verb_runs_in_a_group_of_its_own(void **state)
 {
-	struct host *host;
+	struct host *host = begin_live(getpid());
 
 	(void)state;
-	assert_int_equal(host_open(&host, NULL, NULL), 0);
-	scene.host = host;
-	scene.fill = add_self;
-	scene.kind.is_live = true;
 	fake.until = " group, blocks ";
-	show("/self\ny");
+	show("/real\ny");
 	assert_shown("why --stacks -p: its own group, blocks no signal", STYLE_PLAIN, false);
 	fake.until = NULL;
 	host_close(host);
@@ -598,6 +610,32 @@ static int say_how_it_runs(char **words)
 	       getpgrp() == getpid() ? "its own" : "another's",
 	       sigismember(&blocked, SIGINT) ? "a" : "no");
 	return 0;
+}
+
+static void a_signal_is_sent_once_it_was_confirmed(void **state)
+{
+	pid_t pid = fork();
+	struct host *host;
+	char said[64];
+	int status;
+
+	(void)state;
+	if (pid == 0)
+		for (;;)
+			pause();
+	host = begin_live(pid);
+	show("/real\n\xf9\nn"); /* F9, SIGTERM, no */
+	assert_shown("nothing was sent", STYLE_HEADING, false);
+	assert_int_equal(waitpid(shown_pid, &status, WNOHANG), 0);
+	show("/real\n\xf9\ny");
+	snprintf(said, sizeof(said), "SIGTERM was sent to process %d", shown_pid);
+	assert_shown(said, STYLE_HEADING, false);
+	assert_int_equal(waitpid(shown_pid, &status, 0), shown_pid);
+	assert_int_equal(WTERMSIG(status), SIGTERM);
+	show("/real\n\xf9"); /* it is gone */
+	snprintf(said, sizeof(said), "process %d has ended", shown_pid);
+	assert_shown(said, STYLE_BAD, false);
+	host_close(host);
 }
 
 static void a_search_goes_on_in_both_directions(void **state)
@@ -678,6 +716,7 @@ int main(int argc, char **argv)
 		TEST(other_moments_are_those_of_a_recording),
 		TEST(what_is_past_is_not_asked),
 		TEST(another_verb_runs_in_a_group_of_its_own),
+		TEST(a_signal_is_sent_once_it_was_confirmed),
 		TEST(a_search_goes_on_in_both_directions),
 		TEST(rows_are_sorted_as_chosen),
 		TEST(every_key_is_in_the_list_of_keys),
