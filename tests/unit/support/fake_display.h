@@ -32,15 +32,17 @@ static struct {
 
 int display_open(const struct display_options *options, struct error *error)
 {
-	int ends[2];
+	int ends[2], status;
 
 	(void)options;
 	(void)error;
 	/* A standard input that always has something. */
-	return pipe2(ends, O_CLOEXEC) < 0 || write(ends[1], "x", 1) != 1 ||
-			       dup2(ends[0], STDIN_FILENO) < 0 ?
-		       -1 :
-		       0;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	status = write(ends[1], "x", 1) == 1 && dup2(ends[0], STDIN_FILENO) >= 0 ? 0 : -1;
+	close(ends[0]);
+	close(ends[1]);
+	return status;
 }
 
 void display_close(void)
