@@ -106,10 +106,10 @@ class Views(support.TestCase):
 
     def live(self, *words, **options):
         """top beside a recorder whose store is in our folder, where the one of the host would be."""
-        prefix, env = (), {"XDG_STATE_HOME": self.path("state")}
+        prefix, env = (), {"XDG_STATE_HOME": self.path("state"), "XDG_RUNTIME_DIR": self.path("state")}
         if support.is_root():
-            prefix = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /var/lib && ln -s "$1" /var/lib/taskscope && '
-                      'shift && exec "$@"', "sh", self.path("state/taskscope")]
+            prefix = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /run && mount -t tmpfs none /var/lib && '
+                      'ln -s "$1" /var/lib/taskscope && shift && exec "$@"', "sh", self.path("state/taskscope")]
         return self.top("-i", "200ms", *words, prefix=prefix, env=env, **options)
 
     def recorder(self):
