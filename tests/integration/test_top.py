@@ -168,25 +168,25 @@ class Top(support.TestCase):
                     line.split()[2].isdigit()]
 
         with self.top("a.tscope", "-m", "nr_threads,open_fds,rss_bytes", "-s", "nr_threads") as top:
-            top.wait_for("nr_threadsv")
+            top.wait_for("nr_threads▼")
             top.settle()
             down = numbers(top)
             self.assertEqual(down, sorted(down, reverse=True))
             top.send("I")
-            top.wait_for(r"nr_threads\^")
+            top.wait_for(r"nr_threads▲")
             top.settle()
             up = numbers(top)
             self.assertEqual(up, sorted(up))
             top.send(">")
-            top.wait_for("open_fdsv")
+            top.wait_for("open_fds▼")
             top.send("M")
-            top.wait_for("rss_bytesv")
+            top.wait_for("rss_bytes▼")
             top.send("F6", "Down", "Enter")
-            top.wait_for("open_fdsv")
+            top.wait_for("open_fds▼")
             row = next(i for i, line in enumerate(top.screen.lines()) if " PID " in line)
             column = top.screen.lines()[row].index("nr_threads")
             top.type(f"\x1b[<0;{column + 2};{row + 1}M")
-            top.wait_for("nr_threadsv")
+            top.wait_for("nr_threads▼")
 
     def test_a_filter_is_typed_applied_and_kept(self):
         with self.top("a.tscope") as top:
@@ -222,13 +222,13 @@ class Top(support.TestCase):
             top.send("Down", "Space")
             top.wait_for(r"\[ \] wait_time_ns")
             top.send("Up", ">", "Escape")
-            top.wait_for(r"rss_bytes  +run_time_nsv")
+            top.wait_for(r"rss_bytes  +run_time_ns▼")
             top.send("q")
             self.assertEqual(top.end(), 0)
         self.assertEqual(pathlib.Path(self.path("config/taskscope/top.conf")).read_text().splitlines()[1],
                          "metrics = rss_bytes,run_time_ns,nr_threads,read_bytes,write_bytes")
         with self.top("a.tscope", columns=120) as top:
-            top.wait_for(r"rss_bytes  +run_time_nsv")
+            top.wait_for(r"rss_bytes  +run_time_ns▼")
             self.assertNotIn("wait_time_ns", top.text())
 
     def test_other_keys_are_chosen_and_lines_of_the_config_stay(self):
@@ -237,7 +237,7 @@ class Top(support.TestCase):
         config.write_text("# mine\nkeys = tree=x,F8 help=Ctrl-T\nno-mouse = yes\nsort = rss_bytes:desc\n")
         config.chmod(0o600)
         with self.top("a.tscope") as top:
-            top.wait_for("rss_bytesv")
+            top.wait_for("rss_bytes▼")
             top.send("Ctrl-T")
             top.wait_for(r"^  x F8 +tree +processes below")
             top.send("Escape")
@@ -260,7 +260,7 @@ class Top(support.TestCase):
         self.addCleanup(burner.wait)
         self.addCleanup(burner.kill)
         with self.top("-i", "100ms") as top:
-            top.wait_for("%cpuv +%wait")
+            top.wait_for("%cpu▼ +%wait")
             first = top.screen.lines()[0]
             top.wait_for(lambda lines: lines[0] != first)
             top.send("Space")
@@ -275,7 +275,7 @@ class Top(support.TestCase):
     def test_what_was_not_shown_is_read_when_it_is_asked_for(self):
         sleeper = self.sleeper()
         with self.top("-i", "100ms", "-p", sleeper.pid, "-m", "run_time_ns", "-g", "thread", rows=60) as top:
-            top.wait_for("%cpuv")
+            top.wait_for("%cpu▼")
             top.send("f")
             top.type("nice>5")
             top.wait_for(lambda lines: not any("sleep" in line for line in lines[5:]))
@@ -283,7 +283,7 @@ class Top(support.TestCase):
             top.type("nice<5")
             top.wait_for(rf"^ *{sleeper.pid} .*sleep")
         with self.top("-i", "100ms", "-p", sleeper.pid, "-m", "run_time_ns", rows=200) as top:
-            top.wait_for("%cpuv")
+            top.wait_for("%cpu▼")
             top.send("Enter")
             top.wait_for("policy SCHED_OTHER")
 

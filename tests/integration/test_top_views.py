@@ -43,11 +43,20 @@ class Views(support.TestCase):
         busy = self.start("sh", "-c", "while :; do :; done")
         words = ("-i", "200ms", "-p", f"{sleeper.pid},{busy.pid}")
         with self.top(*words, columns=120) as top:
-            top.wait_for("PAST CPU WAITS FOR")
+            top.wait_for("PAST CPU S WAITS FOR")
             top.wait_for(rf"^ +{sleeper.pid} .* ▁+ S timer +sleep 1234$")
             top.wait_for(rf"^ +{busy.pid} .*[▃▄▅▆▇█]{{4}} R ")
         with self.top(*words, columns=120, term="linux") as top:
             top.wait_for(rf"^ +{sleeper.pid} .* _+ S timer +sleep 1234$")
+
+    def test_the_past_of_rows_goes_on_behind_a_page(self):
+        sleeper = self.start("sleep", "1234")
+        with self.top("-i", "200ms", "-p", f"{sleeper.pid}", columns=120) as top:
+            top.wait_for("sleep 1234$")
+            top.send("Enter")
+            top.wait_for("^  run_time_ns +[▁-█]{9}")
+            top.send("Space", "Escape")
+            top.wait_for(rf"^ +{sleeper.pid} .* ▁{{8}} S timer +sleep 1234$")
 
     def test_a_file_has_no_jobs_and_says_so(self):
         file = self.path("a.tscope")

@@ -66,7 +66,7 @@ int extras_paint_titles(int row, int column, const struct extras *extras)
 	} titles[] = {
 		{ extras->has_graph, ROW_MOMENTS, "PAST CPU" },
 		{ extras->wait_width > 0, extras->wait_width,
-		  extras->wait_width > STATE_WIDTH ? "WAITS FOR" : "S" },
+		  extras->wait_width > STATE_WIDTH ? "S WAITS FOR" : "S" },
 		{ extras->has_progress, PROGRESS_WIDTH, "PROGRESS" },
 		{ extras->has_scope, NAME_LEAST, "SCOPE" },
 	};

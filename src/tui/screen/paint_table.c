@@ -130,7 +130,8 @@ static void append_pid(const struct top *top, size_t row, struct text *out)
 						      snapshot->processes[task->process].tgid);
 }
 
-static enum style title_style(const struct top *top, size_t metric, char *arrow)
+/* What follows the title of a column: which way it is sorted, or a blank. */
+static const char *sort_mark(const struct top *top, size_t metric)
 {
 	const struct group_sort *sort = &top->choice.sorting.keys[0];
 	bool is_sorted = top->choice.sorting.count ?
@@ -138,8 +139,11 @@ static enum style title_style(const struct top *top, size_t metric, char *arrow)
 					 sort->metric == top->choice.metrics.ids[metric] :
 				 top->choice.metrics.ids[metric] == METRIC_run_time_ns;
 
-	*arrow = !is_sorted ? ' ' : top->choice.sorting.count && sort->ascending ? '^' : 'v';
-	return STYLE_TITLES;
+	if (!is_sorted)
+		return " ";
+	if (top->choice.sorting.count && sort->ascending)
+		return display_has_blocks() ? "▲" : "^";
+	return display_has_blocks() ? "▼" : "v";
 }
 
 /* A state that a person should see: one that waits for a disk, one that nobody waited for. */
@@ -199,15 +203,14 @@ static void paint_titles(struct top *top, const struct view_rows *rows, const st
 		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false, "TASKS");
 	}
 	for (size_t i = top->shift; i < layout->last; i++) {
-		char title[64], arrow;
-		enum style style = title_style(top, i, &arrow);
+		char title[64];
 
-		snprintf(title, sizeof(title), "%s%c",
-			 rows->table.columns.data[CELL_METRICS + i].title, arrow);
+		snprintf(title, sizeof(title), "%s%s",
+			 rows->table.columns.data[CELL_METRICS + i].title, sort_mark(top, i));
 		top->painted[top->painted_count++] =
 			(struct painted_column){ column, column + top->widths[i] + 1,
 						 (int)top->choice.metrics.ids[i] };
-		column = paint_right(row, column, top->widths[i] + 1, style, false, title);
+		column = paint_right(row, column, top->widths[i] + 1, STYLE_TITLES, false, title);
 	}
 	column = extras_paint_titles(row, column, &layout->extras);
 	display_put(row, column, columns, STYLE_TITLES, false,
@@ -291,7 +294,6 @@ void top_paint_table(struct top *top, int row, int rows)
 	top_keep_selected(top, rows);
 	if (top->first + top->page > top->choice.ordered)
 		top_order_all(top);
-	row_history_add(&top->past, top->view.grouping, &top->moment);
 	if (make_rows(top, &cells, &view, &part) == 0) {
 		measure(top, &cells);
 		layout.extras = extras_choose(top, &cells);

@@ -50,6 +50,8 @@ void top_arrange(struct top *top)
 	}
 	moment_view_clear(&top->view);
 	top->view = view;
+	/* Also while a page hides the table. */
+	row_history_add(&top->past, top->view.grouping, &top->moment);
 	top_keep_place(top);
 	if (top->mode == MODE_TEXT && top->text.is_detail)
 		top_show_detail(top);

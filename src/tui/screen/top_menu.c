@@ -237,7 +237,7 @@ static void append_item(const struct top *top, int item, struct text *out)
 	else if (menu->kind == MENU_USERS)
 		text_append_escaped(out, menu->names.data[item], strlen(menu->names.data[item]));
 	else
-		text_format(out, "%s%-22s %s",
+		text_format(out, "%s%-28s %s",
 			    menu->kind == MENU_SORT ? "" :
 			    is_shown(top, item)	    ? "[x] " :
 						      "[ ] ",
