@@ -108,6 +108,18 @@ static const char *const limits[] = {
 	"Max address space", "Max stack size", "Max core file size",
 };
 
+/* A number of the kernel, or "unlimited". */
+static void append_limit(struct text *line, const char *limit, bool is_bytes)
+{
+	char *end;
+	unsigned long long number = strtoull(limit, &end, 10);
+
+	if (is_bytes && end > limit && !*end)
+		unit_format(line, UNIT_BYTES, number);
+	else
+		text_append_string(line, limit);
+}
+
 static void add_limits(struct text_page *page, int process, int64_t files)
 {
 	CLEANUP(proc_buffer_clear) struct proc_buffer buffer = { 0 };
@@ -119,18 +131,20 @@ static void add_limits(struct text_page *page, int process, int64_t files)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(limits); i++) {
 		const char *line = strstr(buffer.data, limits[i]);
+		CLEANUP(text_free) struct text words = { 0 };
 		char soft[32], hard[32], unit[16] = "";
+		bool is_bytes;
 
 		if (!line ||
 		    sscanf(line + strlen(limits[i]), "%31s %31s %15s", soft, hard, unit) < 2)
 			continue;
+		is_bytes = strcmp(unit, "bytes") == 0;
 		if (i == 0 && files >= 0)
-			top_text_line(page, "  limit       %s: %lld of %s, at most %s",
-				      limits[i] + 4, (long long)files, soft, hard);
-		else
-			top_text_line(page, "  limit       %s: %s, at most %s%s%s", limits[i] + 4,
-				      soft, hard, strcmp(unit, "bytes") == 0 ? " " : "",
-				      strcmp(unit, "bytes") == 0 ? unit : "");
+			text_format(&words, "%lld of ", (long long)files);
+		append_limit(&words, soft, is_bytes);
+		text_append_string(&words, ", at most ");
+		append_limit(&words, hard, is_bytes);
+		top_text_line(page, "  limit       %s: %s", limits[i] + 4, text_string(&words));
 	}
 }
 
