@@ -277,10 +277,10 @@ class Top(support.TestCase):
         with self.top("-i", "100ms", "-p", sleeper.pid, "-m", "run_time_ns", "-g", "thread", rows=60) as top:
             top.wait_for("%cpu▼")
             top.send("f")
-            top.type("nice>5")
+            top.type("nice>19")
             top.wait_for(lambda lines: not any("sleep" in line for line in lines[5:]))
             top.send("Ctrl-U")
-            top.type("nice<5")
+            top.type("nice<20")
             top.wait_for(rf"^ *{sleeper.pid} .*sleep")
         with self.top("-i", "100ms", "-p", sleeper.pid, "-m", "run_time_ns", rows=200) as top:
             top.wait_for("%cpu▼")

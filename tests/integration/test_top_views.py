@@ -187,7 +187,8 @@ class Views(support.TestCase):
             support.wait_until(lambda: not any(row["pid"] == sleeper.pid for row in self.newest(running)))
             top.send("R")
             top.wait_for(lambda lines: not any("sleep 1236" in line for line in lines))
-            support.wait_until(lambda: top.send("[") or top.read(0.2) and "sleep 1236" in top.text())
+            # A step that came late would lead beyond.
+            support.wait_until(lambda: top.send("[") or top.settle() or "sleep 1236" in top.text())
             top.send("Enter")
             top.wait_for("^sleep  process %d" % sleeper.pid)
             top.wait_for("^The last five minutes of the process:")
