@@ -30,12 +30,29 @@ static const struct {
 	{ "Escape", 27, false },
 };
 
+#define F_KEYS 12
+
+/* The number of a key such as F5; 0: it is another one. */
+static int f_number(const char *name, size_t length)
+{
+	int number = 0;
+
+	if (name[0] != 'F' || length > 3)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if (name[i] < '0' || name[i] > '9' || (i == 1 && name[i] == '0'))
+			return 0;
+		number = 10 * number + name[i] - '0';
+	}
+	return number <= F_KEYS ? number : 0;
+}
+
 static bool is_name_of(const char *name, size_t length, wint_t code, bool is_special)
 {
 	if (length == 1)
 		return !is_special && code == (wint_t)(unsigned char)name[0];
-	if (name[0] == 'F' && strspn(name + 1, "0123456789") >= length - 1)
-		return is_special && code == (wint_t)KEY_F(name[1] - '0' + (length > 2 ? 9 : 0));
+	if (f_number(name, length))
+		return is_special && code == (wint_t)KEY_F(f_number(name, length));
 	if (strncmp(name, "Ctrl-", 5) == 0)
 		return !is_special && code == (wint_t)(name[5] - '@');
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -74,8 +91,8 @@ static bool is_key(const char *name, size_t length)
 {
 	if (length == 1)
 		return name[0] > ' ' && name[0] < 127;
-	if (name[0] == 'F')
-		return strspn(name + 1, "0123456789") >= length - 1 && length <= 3;
+	if (f_number(name, length))
+		return true;
 	if (strncmp(name, "Ctrl-", 5) == 0)
 		return length == 6 && name[5] >= 'A' && name[5] <= 'Z';
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
@@ -127,6 +144,11 @@ int keys_choose(char *text, struct error *error)
 			return status;
 	}
 	return 0;
+}
+
+bool key_is(const char *name, wint_t code, bool is_special)
+{
+	return is_name_of(name, strlen(name), code, is_special);
 }
 
 int key_first_length(const struct key_info *key)

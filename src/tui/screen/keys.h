@@ -32,6 +32,8 @@ int keys_choose(char *text, struct error *error);
 
 /* What a key means; -1: nothing.  `is_special` is for the codes of curses. */
 int key_find(wint_t code, bool is_special);
+/* Whether it is the key with this name, such as "Enter", whatever that means. */
+bool key_is(const char *name, wint_t code, bool is_special);
 
 /* The first name of a key, for the footer. */
 int key_first_length(const struct key_info *key);

@@ -172,8 +172,7 @@ static void append_typed(struct text *typed, wint_t code)
 
 void top_prompt_input(struct top *top, const struct input *input)
 {
-	int key = key_find(input->code, input->kind == INPUT_SPECIAL);
-	bool is_special = input->kind == INPUT_SPECIAL;
+	bool is_special = input->kind == INPUT_SPECIAL, is_meant;
 
 	if (input->kind != INPUT_KEY && !is_special)
 		return;
@@ -181,8 +180,10 @@ void top_prompt_input(struct top *top, const struct input *input)
 		finish(top, !is_special && input->code == 'y');
 		return;
 	}
-	if (key == KEY_OF_DETAIL || key == KEY_OF_BACK) {
-		finish(top, key == KEY_OF_DETAIL);
+	/* Not by what keys mean: somebody may have chosen letters for that, which are typed here. */
+	is_meant = key_is("Enter", input->code, is_special);
+	if (is_meant || key_is("Escape", input->code, is_special)) {
+		finish(top, is_meant);
 		return;
 	}
 	/* Backspace is one of these, by terminal. */

@@ -37,6 +37,37 @@ static void other_moments_are_those_of_a_recording(void **state)
 	assert_int_equal(scene.moved.kind, MOVE_TO_LAST_ANOMALY);
 }
 
+static void keys_that_were_chosen_are_letters_in_a_prompt(void **state)
+{
+	static char detail[] = "detail=i,F12", usual[] = "detail=Enter";
+	struct error error = { 0 };
+	int column;
+
+	(void)state;
+	assert_int_equal(keys_choose(detail, &error), 0);
+	assert_int_equal(key_find(KEY_F(12), true), KEY_OF_DETAIL);
+	assert_int_equal(key_find(KEY_F(10), true), KEY_OF_QUIT);
+	show("/i");
+	assert_shown("find: i", STYLE_HEADING, false);
+	show("/i\n");
+	(void)fake_find("Columns", &column); /* the keys are told again */
+	assert_int_equal(keys_choose(usual, &error), 0);
+}
+
+static void keys_that_no_terminal_has_are_refused(void **state)
+{
+	static const char *const wrong[] = { "quit=F0", "quit=F13", "quit=F1x", "quit=F123" };
+	struct error error = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%s", wrong[i]);
+		assert_int_equal(keys_choose(text, &error), -EINVAL);
+	}
+}
+
 static void what_is_past_is_not_asked(void **state)
 {
 	static const enum key_id keys[] = { KEY_OF_WHY, KEY_OF_CALLS, KEY_OF_TRACE, KEY_OF_FLAME };
@@ -188,6 +219,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(only_what_goes_on_can_be_paused),
 		TEST(other_moments_are_those_of_a_recording),
+		TEST(keys_that_were_chosen_are_letters_in_a_prompt),
+		TEST(keys_that_no_terminal_has_are_refused),
 		TEST(what_is_past_is_not_asked),
 		TEST(another_verb_runs_in_a_group_of_its_own),
 		TEST(a_signal_is_sent_once_it_was_confirmed),
