@@ -271,7 +271,7 @@ static void after_round(void *context)
 	top_paint(context);
 }
 
-static int open_loop(struct top *top, sigset_t *old)
+static int open_loop(struct top *top)
 {
 	static const int numbers[] = { SIGWINCH, SIGTSTP, SIGTERM, SIGINT, SIGHUP, SIGQUIT };
 	sigset_t set;
@@ -282,7 +282,7 @@ static int open_loop(struct top *top, sigset_t *old)
 	sigemptyset(&set);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		sigaddset(&set, numbers[i]);
-	sigprocmask(SIG_BLOCK, &set, old);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return -errno;
@@ -291,7 +291,9 @@ static int open_loop(struct top *top, sigset_t *old)
 	top->tick =
 		(struct loop_timer){ .due = take_tick, .context = top, .deadline_ns = LOOP_NEVER };
 	status = loop_add_fd(&top->loop, &top->signals, fd, EPOLLIN);
-	if (status == 0)
+	if (status < 0)
+		close(fd);
+	else
 		status = loop_add_fd(&top->loop, &top->input, STDIN_FILENO, EPOLLIN);
 	loop_add_timer(&top->loop, &top->tick);
 	return status;
@@ -318,11 +320,18 @@ static void top_clear(struct top *top)
 		close(top->marked_fd);
 }
 
+static int no_keys(int status, struct error *error)
+{
+	return error_set(error, status, "cannot wait for keys: %s", strerror(-status));
+}
+
 static int run(struct top *top, struct error *error)
 {
 	const struct move on = { .kind = MOVE_ON };
-	int status;
+	int status = open_loop(top);
 
+	if (status < 0)
+		return no_keys(status, error);
 	(void)want_shown(top);
 	status = moment_source_take(top->options->source, &on, &top->moment, error);
 	if (status < 0)
@@ -334,9 +343,7 @@ static int run(struct top *top, struct error *error)
 	plan_tick(top);
 	top_paint(top);
 	status = loop_run(&top->loop, after_round, top);
-	return status < 0 ?
-		       error_set(error, status, "cannot wait for keys: %s", strerror(-status)) :
-		       0;
+	return status < 0 ? no_keys(status, error) : 0;
 }
 
 /* So much memory is kept from moment to moment: to give it back and get it again is page faults. */
@@ -348,6 +355,7 @@ int top_run(const struct top_options *options, struct error *error)
 		.options = options,
 		.choice = options->choice,
 		.is_paused = !options->source->kind->is_live,
+		.loop = { .epoll_fd = -1, .timer_fd = -1 },
 		.marked_fd = -1,
 		.own_percent = -1,
 	};
@@ -363,8 +371,7 @@ int top_run(const struct top_options *options, struct error *error)
 	top.choice.filter = &top.filter;
 	if (filter && filter->length)
 		status = filter_add(&top.filter, text_string(filter), error);
-	if (status == 0)
-		status = open_loop(&top, &old);
+	sigprocmask(SIG_BLOCK, NULL, &old);
 	if (status == 0)
 		status = run(&top, error);
 	asked_close(&top);

@@ -22,7 +22,7 @@
 
 enum top_mode {
 	MODE_TABLE,
-	MODE_TEXT, /* the keys, or all about a row */
+	MODE_TEXT, /* the keys, all about a row, or what a verb prints */
 	MODE_MENU,
 	MODE_PROMPT, /* a line is typed, below the table */
 };
@@ -116,8 +116,6 @@ struct top {
 	size_t painted_count;
 	uint64_t cpu_ns, cpu_read_ns; /* of the program itself */
 	double own_percent;	      /* below 0: not known yet */
-	struct error *error;
-	int status;
 };
 
 /* Says something in the last line but one, until the next key. */
