@@ -84,6 +84,8 @@ void act_compare(struct top *top)
 	close(now);
 	if (run.files[0] >= 0 && run.files[1] >= 0)
 		verb_page_open(top, &run);
+	else
+		top_say(top, true, "the moments cannot be compared: too many open files");
 	for (int i = 0; i < 2; i++)
 		if (run.files[i] >= 0)
 			close(run.files[i]);

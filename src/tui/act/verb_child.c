@@ -174,6 +174,14 @@ int verb_child_start(struct verb_child *child, struct top *top, const struct ver
 	status = pidfd < 0 ? -errno : loop_add_fd(&top->loop, &child->end, pidfd, EPOLLIN);
 	if (status == 0)
 		status = loop_add_fd(&top->loop, &child->output, ends[0], EPOLLIN);
+	if (status < 0) {
+		close(ends[0]);
+		if (pidfd >= 0 && !child->end.is_added)
+			close(pidfd);
+		child->ended = NULL; /* for whoever starts it, it never ran */
+		kill(child->pid, SIGKILL);
+		reap(child);
+	}
 	return status;
 }
 
