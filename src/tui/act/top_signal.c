@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends a signal to the process of a row, or to all of a job.  Each process is held by a pidfd from the moment that it
- * was chosen, and it must have the start time of the row: a number that was given to another
- * process meanwhile is refused.
+ * Sends a signal to the process of a row, or to all of a job.  Each process is held by a pidfd from the
+ * moment that it was chosen, and it must have the start time of the row: a number that was given to
+ * another process meanwhile is refused.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -50,7 +50,10 @@ bool act_find_process(struct top *top, struct row_identity *ret)
 				    &snapshot->processes[snapshot->tasks[top_task(top, (size_t)row)]
 								 .process];
 		ret->tgid = process ? process->tgid : top->shown.tgid;
-		ret->start_time_ns = process ? process->start_time_ns : 0;
+		/* One that the filter hides lives; of a thread, the start of its process is not known. */
+		ret->start_time_ns = process	    ? process->start_time_ns :
+				     top->shown.tid ? 0 :
+						      top->shown.start_time_ns;
 	}
 	if (act_has_start(top->options->host, ret->tgid, ret->start_time_ns))
 		return true;
@@ -172,7 +175,7 @@ static void send_signal(struct top *top)
 		if (syscall(SYS_pidfd_send_signal, top->targets.list.data[i].pidfd,
 			    top->signal_number, NULL, 0) == 0)
 			sent++;
-		else
+		else if (!problem || problem == ESRCH) /* that it has ended says least */
 			problem = errno;
 	}
 	(void)signal_name(top->signal_number, name);
