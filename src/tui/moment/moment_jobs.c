@@ -335,8 +335,10 @@ static void add_use(const struct snapshot *tasks, uint32_t row, struct job_use *
 	uint64_t number;
 
 	use->processes++;
-	if (snapshot_get(tasks, METRIC_rss_bytes, row, &number))
+	if (snapshot_get(tasks, METRIC_rss_bytes, row, &number)) {
 		use->rss_bytes += number;
+		use->has_rss = true;
+	}
 	for (uint32_t i = process->first_task;
 	     i < tasks->task_count && tasks->tasks[i].process == row; i++)
 		if (tasks->interval_ns && snapshot_get(tasks, METRIC_run_time_ns, i, &number)) {

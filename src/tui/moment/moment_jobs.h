@@ -37,13 +37,13 @@ size_t moment_running_jobs(const struct moment *moment);
 /* What the processes of a job or step do in the moment. */
 struct job_use {
 	uint64_t processes, rss_bytes, run_time_ns;
-	bool has_run_time;
+	bool has_rss, has_run_time;
 };
 
 /*
  * To which job each process of the moment belongs: its place in the list plus 1, or 0.  What a
- * process of a job forked since the recorder looked belongs to it, too.  `steps`, unless it is NULL,
- * gets the step of each in the same way.  The caller frees both.  0 or -ENOMEM.
+ * process of a job forked since the recorder looked belongs to it, too.  `*ret_steps` has the step of
+ * each in the same way.  The caller frees both.  0 or -ENOMEM.
  */
 int moment_job_processes(const struct moment *moment, uint32_t **ret_jobs, uint32_t **ret_steps);
 /* An array for all jobs, and one for all steps, which the caller frees.  0 or -ENOMEM. */

@@ -142,13 +142,14 @@ static void fill_use(const struct top *top, struct text cells[JOB_CELLS], enum j
 			    100 * (double)use->run_time_ns / (double)interval_ns);
 	else
 		text_append_string(&cells[JOB_CPU], "-");
-	if (use && use->processes) {
+	if (use && use->has_rss)
 		unit_format(&cells[JOB_MEM], UNIT_BYTES, use->rss_bytes);
-		text_format(&cells[JOB_PROCS], "%" PRIu64, use->processes);
-	} else {
+	else
 		text_append_string(&cells[JOB_MEM], "-");
+	if (use && use->processes)
+		text_format(&cells[JOB_PROCS], "%" PRIu64, use->processes);
+	else
 		text_append_string(&cells[JOB_PROCS], "-");
-	}
 }
 
 static void fill_job(const struct top *top, struct text cells[JOB_CELLS],

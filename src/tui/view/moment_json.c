@@ -33,7 +33,8 @@ static void write_use(struct json *json, const struct moment *moment, const stru
 	json_key(json, "now");
 	json_begin_object(json);
 	json_member_u64(json, "processes", use->processes);
-	json_member_u64(json, "rss_bytes", use->rss_bytes);
+	if (use->has_rss)
+		json_member_u64(json, "rss_bytes", use->rss_bytes);
 	if (use->has_run_time && moment->tasks->interval_ns)
 		json_member_double(json, "cpu_percent",
 				   100 * (double)use->run_time_ns /
