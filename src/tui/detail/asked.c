@@ -68,7 +68,8 @@ static void take_answer(struct verb_child *child, bool is_done)
 		top_text_clear(&asked->said);
 		asked->said = asked->next;
 		asked->next = (struct text_page){ 0 };
-		asked->said_unix_ns = clock_ns(CLOCK_REALTIME);
+		asked->said_unix_ns =
+			asks[i].is_of_past ? asked->of_unix_ns : clock_ns(CLOCK_REALTIME);
 		asked->ended_ns = monotonic_ns();
 	}
 	/* Also one that could not be asked while this ran is asked now. */
@@ -115,7 +116,8 @@ static void add_answer(struct top *top, size_t i)
 	const struct asked *asked = &top->asked[i];
 	CLEANUP(text_free) struct text when = { 0 };
 
-	if (asked->said_unix_ns && !asks[i].is_of_past)
+	/* In a recording one may have moved on meanwhile. */
+	if (asked->said_unix_ns && asked->said_unix_ns != top->moment.sample.unix_ns)
 		record_append_time(&when, asked->said_unix_ns);
 	top_text_line(&top->text, "%s", "");
 	top_text_line(&top->text, "%s%s%s:", asks[i].title, when.length ? ", " : "",

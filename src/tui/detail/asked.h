@@ -21,7 +21,7 @@ struct top;
 struct asked {
 	struct verb_child child;
 	struct text_page said, next; /* the last answer, and the one that comes */
-	uint64_t said_unix_ns;	     /* 0: there is no answer yet */
+	uint64_t said_unix_ns;	     /* the moment that it is about; 0: there is no answer yet */
 	uint64_t ended_ns, of_unix_ns;
 };
 

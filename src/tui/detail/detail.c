@@ -244,7 +244,14 @@ static void add_cgroup(struct top *top, const char *path)
 	}
 }
 
-static void add_events(struct top *top, int32_t pid)
+/* Another process may have had the number; of some events the start is not known. */
+static bool is_of(const struct life_event *event, const struct process *process)
+{
+	return event->task.pid == process->tgid &&
+	       (!event->task.start_ns || event->task.start_ns == process->start_time_ns);
+}
+
+static void add_events(struct top *top, const struct process *process)
 {
 	size_t shown = 0;
 
@@ -252,7 +259,7 @@ static void add_events(struct top *top, int32_t pid)
 		const struct life_event *event = &top->moment.events.data[i];
 		CLEANUP(text_free) struct text when = { 0 };
 
-		if (event->task.pid != pid)
+		if (!is_of(event, process))
 			continue;
 		if (!shown++) {
 			top_text_line(&top->text, "%s", "");
@@ -304,9 +311,9 @@ void top_show_detail(struct top *top)
 	};
 	int64_t row = top_find_identity(top, &top->shown);
 	const struct grouping *grouping = top->view.grouping;
-	bool is_process = grouping->axis == AXIS_PROCESS || grouping->axis == AXIS_THREAD;
 	const struct group *group;
 	const struct task *task;
+	bool is_process;
 
 	top->mode = MODE_TEXT;
 	top->text.is_detail = true;
@@ -315,6 +322,7 @@ void top_show_detail(struct top *top)
 		top_say(top, false, "it is not there: this is how it was when it was seen last");
 		return;
 	}
+	is_process = grouping->axis == AXIS_PROCESS || grouping->axis == AXIS_THREAD;
 	group = &grouping->groups[row];
 	task = &grouping->snapshot->tasks[top_task(top, (size_t)row)];
 	top_text_clear(&top->text);
@@ -328,5 +336,5 @@ void top_show_detail(struct top *top)
 	if (task->cgroup)
 		add_cgroup(top, snapshot_text(grouping->snapshot, task->cgroup));
 	if (is_process)
-		add_events(top, grouping->snapshot->processes[task->process].tgid);
+		add_events(top, &grouping->snapshot->processes[task->process]);
 }

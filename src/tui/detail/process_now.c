@@ -148,21 +148,24 @@ static void add_limits(struct text_page *page, int process, int64_t files)
 	}
 }
 
-/* Names as the kernel has them in the file of its state, and what they are. */
+/*
+ * Names as the kernel has them in the file of its state, and what they are.  The name of the process, which
+ * comes first, may look like one of them, but has no newline.
+ */
 static const struct {
 	const char *key, *name;
 } kinds_of_memory[] = {
-	{ "RssAnon:", "own" },
-	{ "RssFile:", "of files" },
-	{ "RssShmem:", "shared" },
-	{ "VmSwap:", "swapped" },
-	{ "VmLck:", "locked" },
-	{ "VmData:", "data (mapped)" },
-	{ "VmStk:", "stack" },
-	{ "VmExe:", "code" },
-	{ "VmLib:", "libraries" },
-	{ "VmPTE:", "page tables" },
-	{ "HugetlbPages:", "huge pages" },
+	{ "\nRssAnon:", "own" },
+	{ "\nRssFile:", "of files" },
+	{ "\nRssShmem:", "shared" },
+	{ "\nVmSwap:", "swapped" },
+	{ "\nVmLck:", "locked" },
+	{ "\nVmData:", "data (mapped)" },
+	{ "\nVmStk:", "stack" },
+	{ "\nVmExe:", "code" },
+	{ "\nVmLib:", "libraries" },
+	{ "\nVmPTE:", "page tables" },
+	{ "\nHugetlbPages:", "huge pages" },
 };
 
 static void add_memory(struct text_page *page, int process)
@@ -175,9 +178,8 @@ static void add_memory(struct text_page *page, int process)
 		const char *found = strstr(buffer.data, kinds_of_memory[i].key);
 		unsigned long long kib;
 
-		/* The name of the process, which comes first, may look like a line. */
-		if (!found || found == buffer.data || found[-1] != '\n' ||
-		    sscanf(found + strlen(kinds_of_memory[i].key), "%llu", &kib) != 1 || !kib)
+		if (!found || sscanf(found + strlen(kinds_of_memory[i].key), "%llu", &kib) != 1 ||
+		    !kib)
 			continue;
 		text_append_string(&line, line.length ? ", " : "");
 		unit_format(&line, UNIT_BYTES, kib * 1024);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * This room reads what only the detail of one process shows, while it is open: open files by kind,
- * limits with their use, memory by kind, and the
- * kernel stack of its first thread.
+ * limits with their use, memory by kind, and the kernel stack of its first thread.
  *
  * Nothing is stopped, and every reading is bounded; what cannot be read has a line that says why.
  */
