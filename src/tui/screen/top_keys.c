@@ -144,7 +144,6 @@ static void seek(struct top *top)
 #define SHIFT_MOST 2000
 #define MINUTE ((int64_t)60 * (int64_t)NS_PER_SECOND)
 
-/* The first is the metric of sorting, or the axis. */
 static const struct {
 	enum key_id key;
 	struct move move;
