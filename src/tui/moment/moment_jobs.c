@@ -179,6 +179,8 @@ void moment_add_jobs(struct moment *moment, struct history *history, const char 
 	struct job_query query = {
 		.span = { at_unix_ns, at_unix_ns },
 		.name = name,
+		/* Those of now are found without a look at all others. */
+		.running_only = moment->is_live,
 		.limit = RUNNING_MOST,
 	};
 	struct reading reading = { moment, at_unix_ns, 0, true };
@@ -186,7 +188,8 @@ void moment_add_jobs(struct moment *moment, struct history *history, const char 
 
 	(void)history_jobs(history, &query, add_job, &reading, &ignored);
 	query.span.from_unix_ns = time_since(RECENT_NS, at_unix_ns);
-	query.limit = ENDED_MOST;
+	query.running_only = false;
+	query.limit = ENDED_MOST + moment->jobs.count; /* those that run are among them again */
 	reading.wants_running = false;
 	(void)history_jobs(history, &query, add_job, &reading, &ignored);
 	if (moment->jobs.count)

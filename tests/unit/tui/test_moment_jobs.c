@@ -376,6 +376,25 @@ static void jobs_that_run_are_shown_however_many_came_after_them(void **state)
 	remove_room(&room);
 }
 
+static void jobs_that_ended_are_shown_however_many_run(void **state)
+{
+	struct room room = make_room();
+	struct history *history = create(&room);
+	struct moment moment;
+
+	(void)state;
+	put_job(history, "ended", 0, 5, JOB_SUCCESS);
+	for (uint64_t i = 0; i < 50; i++)
+		put_job(history, "runs", 10 + i, 0, JOB_RUNNING);
+	moment = read_at(history, NULL, 100);
+	assert_int_equal(moment_running_jobs(&moment), 50);
+	assert_int_equal(moment.jobs.count, 51);
+	assert_string_equal(moment.jobs.data[50].job.name, "ended");
+	moment_clear(&moment);
+	history_close(history);
+	remove_room(&room);
+}
+
 static void the_steps_of_one_job_leave_room_for_those_of_others(void **state)
 {
 	struct room room = make_room();
@@ -443,6 +462,7 @@ int main(void)
 		cmocka_unit_test(what_is_usual_is_the_median_of_successes_before),
 		cmocka_unit_test(what_is_usual_is_not_for_other_users_to_say),
 		cmocka_unit_test(jobs_that_run_are_shown_however_many_came_after_them),
+		cmocka_unit_test(jobs_that_ended_are_shown_however_many_run),
 		cmocka_unit_test(the_steps_of_one_job_leave_room_for_those_of_others),
 		cmocka_unit_test(members_are_those_that_the_recorder_saw),
 	};
