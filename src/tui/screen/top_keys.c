@@ -26,16 +26,6 @@ static void move_rows(struct top *top, int64_t by)
 	top->follows = false;
 }
 
-/* Rows are jobs; the tasks stay arranged, and Enter leads to those of one job. */
-static void show_jobs(struct top *top)
-{
-	top->shows_jobs = true;
-	top->choice.job = 0;
-	top->follows = false;
-	top->selected = top->first = 0;
-	top_arrange(top);
-}
-
 static void choose_axis(struct top *top, enum group_axis axis)
 {
 	top->shows_jobs = false;
@@ -52,6 +42,27 @@ void top_save(struct top *top)
 
 	if (top->options->save && top->options->save(&top->choice, &error) < 0)
 		top_say(top, true, "%s", error.message);
+}
+
+/* Rows are jobs; the tasks stay arranged, and Enter leads to those of one job. */
+static void switch_jobs(struct top *top)
+{
+	if (top->shows_jobs) {
+		choose_axis(top, AXIS_PROCESS);
+		return;
+	}
+	top->shows_jobs = true;
+	top->choice.job = 0;
+	top->follows = false;
+	top->selected = top->first = 0;
+	top_arrange(top);
+}
+
+static void switch_tree(struct top *top)
+{
+	top->choice.is_forest = !top->choice.is_forest;
+	choose_axis(top, AXIS_PROCESS);
+	top_save(top);
 }
 
 static void follow(struct top *top)
@@ -260,15 +271,10 @@ static void press_other(struct top *top, int key)
 		top_prompt_open(top, PROMPT_FILTER);
 		break;
 	case KEY_OF_TREE:
-		top->choice.is_forest = !top->choice.is_forest;
-		choose_axis(top, AXIS_PROCESS);
-		top_save(top);
+		switch_tree(top);
 		break;
 	case KEY_OF_JOBS:
-		if (top->shows_jobs)
-			choose_axis(top, AXIS_PROCESS);
-		else
-			show_jobs(top);
+		switch_jobs(top);
 		break;
 	case KEY_OF_TIMELINE:
 		top_timeline_switch(top);
