@@ -242,6 +242,7 @@ bool moment_job_time_left(const struct moment *moment, const struct moment_job *
 			  uint64_t *ret_ns)
 {
 	struct job_progress progress = moment_job_progress(moment, job);
+	double left_ns;
 
 	if (job->job.outcome != JOB_RUNNING)
 		return false;
@@ -251,7 +252,11 @@ bool moment_job_time_left(const struct moment *moment, const struct moment_job *
 	}
 	if (!progress.total || !progress.done || progress.done == progress.total)
 		return false;
-	*ret_ns = (uint64_t)((double)job->elapsed_ns * (1 - progress.share) / progress.share);
+	left_ns = (double)job->elapsed_ns * (1 - progress.share) / progress.share;
+	/* Whoever marks a job may say any number of steps. */
+	if (left_ns >= (double)UINT64_MAX)
+		return false;
+	*ret_ns = (uint64_t)left_ns;
 	return true;
 }
 

@@ -60,7 +60,7 @@ const struct moment_job *top_selected_job(const struct top *top)
 /* "[||||      ] 2/5", "[||||      ] ~41 %" by the time that it takes mostly; readable without colour. */
 void top_append_progress(struct text *out, double share, uint64_t done, uint64_t total)
 {
-	int filled = (int)(share * BAR_WIDTH + 0.5);
+	int filled = share < 1 ? (int)(share * BAR_WIDTH + 0.5) : BAR_WIDTH;
 
 	text_append_string(out, "[");
 	for (int i = 0; i < BAR_WIDTH; i++)

@@ -172,7 +172,8 @@ static enum style append_scope_progress(const struct top *top, const struct grou
 		    snapshot_get(tasks, METRIC_scope_age_ns, row, &age_ns)) {
 			double ns = (double)age_ns / (double)count * (double)(total - count);
 
-			left_ns = ns > (double)left_ns ? (uint64_t)ns : left_ns;
+			if (ns > (double)left_ns && ns < (double)UINT64_MAX)
+				left_ns = (uint64_t)ns;
 		}
 	}
 	if (all)

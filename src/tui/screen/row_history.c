@@ -75,7 +75,7 @@ static uint8_t level_of(const struct grouping *grouping, const struct group *gro
 	const struct snapshot *tasks = grouping->snapshot;
 	uint64_t sum_ns = 0, run_ns;
 	bool is_known = false;
-	size_t level;
+	double level;
 
 	for (uint32_t i = group->first; i < group->first + group->tasks; i++)
 		if (snapshot_get(tasks, METRIC_run_time_ns, grouping->rows[i], &run_ns)) {
@@ -84,8 +84,8 @@ static uint8_t level_of(const struct grouping *grouping, const struct group *gro
 		}
 	if (!is_known || !tasks->interval_ns)
 		return 0;
-	level = 1 + (size_t)((double)sum_ns * (double)ROW_LEVELS / (double)tasks->interval_ns);
-	return (uint8_t)(level < ROW_LEVELS ? level : ROW_LEVELS);
+	level = 1 + (double)sum_ns * (double)ROW_LEVELS / (double)tasks->interval_ns;
+	return (uint8_t)(level < (double)ROW_LEVELS ? level : (double)ROW_LEVELS);
 }
 
 static void add_row(struct row_history *history, uint64_t key, uint8_t level)
