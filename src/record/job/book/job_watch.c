@@ -222,6 +222,8 @@ static void merge(struct job_watch *watch, struct job_survey *survey)
 			known->path = TAKE_PTR(found->path);
 		} else if (array_append(&watch->directories, *found) == 0) {
 			found->path = NULL;
+		} else {
+			watch->lost++;
 		}
 	}
 	for (size_t i = 0; i < survey->files.count; i++)
