@@ -210,7 +210,7 @@ static void paint_counts(const struct top *top, int row)
 	display_put(row, 0, display_columns(), STYLE_PLAIN, false, text_string(&line));
 }
 
-/* "2 jobs run: nightly 2/5, build"; returns where the line goes on. */
+/* "2 jobs: nightly 2/5, build"; returns where the line goes on. */
 static int paint_running(const struct top *top, int row)
 {
 	size_t count = moment_running_jobs(&top->moment);
