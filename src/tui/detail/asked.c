@@ -107,8 +107,10 @@ static void ask(struct top *top, size_t i, const struct process *process)
 	top_text_clear(&asked->next);
 	asked->child.page = &asked->next;
 	asked->child.ended = take_answer;
-	if (verb_child_start(&asked->child, top, &run) < 0)
-		asked->ended_ns = monotonic_ns();
+	if (verb_child_start(&asked->child, top, &run) == 0)
+		return;
+	asked->of_unix_ns = 0;
+	asked->ended_ns = monotonic_ns();
 }
 
 static void add_answer(struct top *top, size_t i)
@@ -158,6 +160,7 @@ void asked_leave(struct top *top)
 {
 	for (size_t i = 0; i < ASKED_COUNT; i++) {
 		top->asked[i].child.page = NULL;
+		top->asked[i].of_unix_ns = 0; /* nobody will see that answer */
 		verb_child_end(&top->asked[i].child);
 	}
 }
