@@ -95,21 +95,22 @@ static int seed(struct bpf_state *state, enum tree_seed mode, int32_t pid)
 }
 
 /*
- * The kernel takes the memory for a member from a reserve of its CPU, which is empty for a moment now and then, on a busy
- * host: a process that found none there is no loss yet, but tried again.
+ * The kernel takes the memory for a member from a reserve of its CPU, which on a busy host is empty now and
+ * then: a process that found none there is tried again, and its loss taken back.  Only one is, since
+ * forks of other members may count theirs meanwhile.
  */
 static int seed_process(struct bpf_state *state, enum tree_seed mode, int32_t pid)
 {
 	uint64_t *lost = (uint64_t *)&state->program->bss->losses[TREE_LOSS_TASKS];
-	uint64_t lost_before = *lost;
 	size_t before = state->found.count;
 
 	for (int i = 0; i < SEED_TRIES_MAX; i++) {
+		uint64_t lost_before = *lost;
 		int status = seed(state, mode, pid);
 
 		if (status < 0 || state->found.count > before || *lost == lost_before)
 			return status;
-		*lost = lost_before;
+		__atomic_fetch_sub(lost, 1, __ATOMIC_RELAXED);
 		usleep(SEED_PAUSE_US);
 	}
 	return -ENOMEM;

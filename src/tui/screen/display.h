@@ -39,7 +39,7 @@ bool display_has_blocks(void);
  *
  * display_put() writes text at a place, at most `width` columns, and returns how many it took.  The
  * text must be printable (text_append_escaped()).  One that is too wide is cut: at the end, or in its
- * middle with display_put_name().  display_mark() gives the rest of a line, from there, the marked look.
+ * middle with display_put_name().
  */
 void display_begin(void);
 void display_end(void);
