@@ -174,7 +174,7 @@ class Views(support.TestCase):
 
     def test_a_recording_grows_while_it_is_shown(self):
         with recorder.Recorder(self, "--interval", "200ms") as running, \
-                self.top("--store", running.store, "--filter", "cmd=*1236") as top:
+                self.top("--store", running.store, "--filter", "cmd=*1236", rows=40) as top:
             top.wait_for("  recording$")
             sleeper = self.start("sleep", "1236")
             support.wait_until(lambda: recorder.rows(running.store, "SELECT 1 FROM processes WHERE pid=?", sleeper.pid))
