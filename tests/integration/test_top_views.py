@@ -205,7 +205,8 @@ class Views(support.TestCase):
             running.next_tick(2)
             os.kill(sleeper.pid, signal.SIGCONT)
             other = self.start("sleep", "1233")
-            running.next_tick(1)
+            # A recorder that polls sees the end only of those that it saw before.
+            support.wait_until(lambda: recorder.rows(running.store, "SELECT 1 FROM processes WHERE pid=?", other.pid))
             os.kill(other.pid, signal.SIGTERM)
             support.wait_until(lambda: recorder.rows(
                 running.store, "SELECT 1 FROM events WHERE kind='exit' AND pid=?", other.pid))
