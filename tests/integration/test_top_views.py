@@ -199,6 +199,7 @@ class Views(support.TestCase):
         self.assertEqual(status, 0, err)
         return [{"pid": int(group["key"].rpartition("[")[2][:-1])} for group in json.loads(out)["groups"]]
 
+    @unittest.skipUnless(support.is_root(), "only root sees every event")
     def test_moves_to_signals_and_events_below_the_table(self):
         with recorder.Recorder(self, "--interval", "200ms", "--tree", os.getpid()) as running:
             sleeper = self.start("sleep", "1234")
