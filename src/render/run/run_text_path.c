@@ -49,24 +49,24 @@ static void put_program(struct table *table, const struct path_part *part)
 	put_end(table);
 }
 
-/* "run queue, behind its own tree", "network, ended by redis-server" */
+/* "run queue behind cc1", "network, ended by redis-server" */
 static void put_kind(struct table *table, const struct path_part *part)
 {
 	struct text *cell = put_begin(table);
-	const char *name = path_kind_name(part->kind);
+	bool is_queue = part->kind == PATH_RUN_QUEUE;
 
-	if (part->kind == PATH_RUN_QUEUE) {
+	if (is_queue)
 		text_append_string(cell, "run queue");
-		if (part->by_tree_ns > part->ns / 2)
-			text_append_string(cell, ", behind its own tree");
-		else if (part->by_outside_ns > part->ns / 2)
-			text_append_string(cell, ", behind others");
-	} else {
-		text_append_string(cell, part->kind == PATH_NOT_SEEN ? "not seen" : name);
-	}
+	else
+		text_append_string(cell, part->kind == PATH_NOT_SEEN ? "not seen" :
+								       path_kind_name(part->kind));
 	if (part->peer[0] && part->peer_ns > part->ns / 2) {
-		text_append_string(cell, part->kind == PATH_RUN_QUEUE ? ": " : ", ended by ");
+		text_append_string(cell, is_queue ? " behind " : ", ended by ");
 		append(cell, part->peer);
+	} else if (is_queue && part->by_tree_ns > part->ns / 2) {
+		text_append_string(cell, " behind its own tree");
+	} else if (is_queue && part->by_outside_ns > part->ns / 2) {
+		text_append_string(cell, " behind others");
 	}
 	put_end(table);
 }

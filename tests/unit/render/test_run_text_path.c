@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* The critical path, for people. */
+#include "watched_run.h"
+
+#include "base/cleanup.h"
+#include "render/run/run_text_tables.h"
+
+static void assert_does(const struct path_part *part, const char *expected)
+{
+	const struct run_text_options options = { .width = 80 };
+	CLEANUP(run_free_pointer) struct run *run = NULL;
+	CLEANUP(free_pointer) char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	assert_int_equal(run_new(&run), 0);
+	run->path.is_known = true;
+	run->path.total_ns = part->ns;
+	assert_int_equal(critical_path_add_part(&run->path, part), 0);
+	run_text_path(out, run, &options);
+	fclose(out);
+	if (!strstr(text, expected))
+		fail_msg("no '%s' in:\n%s", expected, text);
+}
+
+/* A name needs no "others" before it; without one, at least whose work it was is said. */
+static void a_row_names_what_had_the_cpu_or_ended_the_wait(void **state)
+{
+	static const struct {
+		struct path_part part;
+		const char *does;
+	} cases[] = {
+		{ { .kind = PATH_CPU }, "  cpu  " },
+		{ { .kind = PATH_RUN_QUEUE }, "  run queue  " },
+		{ { .kind = PATH_RUN_QUEUE, .by_tree_ns = 501 }, "  run queue behind its own tree  " },
+		{ { .kind = PATH_RUN_QUEUE, .by_tree_ns = 500 }, "  run queue  " },
+		{ { .kind = PATH_RUN_QUEUE, .by_outside_ns = 501 }, "  run queue behind others  " },
+		{ { .kind = PATH_RUN_QUEUE, .by_outside_ns = 900, .peer = "cc1", .peer_ns = 501 },
+		  "  run queue behind cc1  " },
+		{ { .kind = PATH_RUN_QUEUE, .by_outside_ns = 900, .peer = "cc1", .peer_ns = 500 },
+		  "  run queue behind others  " },
+		{ { .kind = WAIT_NETWORK, .peer = "redis\033", .peer_ns = 501 },
+		  "  network, ended by redis\\x1b  " },
+		{ { .kind = PATH_NOT_SEEN }, "  not seen  " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct path_part part = cases[i].part;
+
+		part.ns = 1000;
+		part.via = PATH_DIRECT;
+		snprintf(part.program, sizeof(part.program), "demo");
+		assert_does(&part, cases[i].does);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_names_what_had_the_cpu_or_ended_the_wait),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
