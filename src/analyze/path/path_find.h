@@ -41,10 +41,11 @@ int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_
  *  - Nobody started the process for us (`is_attached`), and its main thread spent nearly all the time
  *    waiting for work from outside of the tree: the busiest thread, if any is busier.  Where it waited
  *    for a child or thread that did not end, any that does not wait for another one.
- *  - It naps again and again, and another worked for most of the time: the one that worked most.  What
- *    a thread polls for is not visible, but that is what it is most likely to be.
- *  - It waited all the time for bytes of a pipe or socket that did not come, and another worked for
- *    most of the time: likewise.  Who will write them is not visible before they come.
+ *  - It naps again and again, and another was at work for most of the time, itself or by others that
+ *    it waited for: the one that was longest.  What a thread polls for is not visible, but that is what
+ *    it is most likely to be.
+ *  - It waited all the time for bytes of a pipe or socket that did not come, and another was at work
+ *    for most of the time: likewise.  Who will write them is not visible before they come.
  *
  * Returns 0, -ESRCH or -ENOMEM.
  */

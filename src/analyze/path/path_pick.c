@@ -20,14 +20,16 @@
 #define NAPS_LEAST 10
 #define NAPS_SHARE 0.5
 /*
- * For so much of the time another must have worked, for one that naps or reads to have waited for it; or
- * must have had something to do, for one that waits for events.
+ * For so much of the time another must have been at work, itself or by others that it waited for, for
+ * one that naps, reads or waits for events to have waited for it.
  */
 #define WORKER_SHARE 0.5
+/* A path of nothing but a process's waits for events; the rest is its own start and end. */
+#define EVENTS_SHARE 0.8
 
 struct use {
 	uint64_t cpu_ns;
-	uint64_t idle_ns;  /* waits for work that no member of the tree ended */
+	uint64_t idle_ns;  /* waits for work that no member ended, and all that the first ended */
 	uint64_t child_ns; /* of them: for the end of a child or thread */
 	uint64_t clock_ns; /* of them: sleeps, and conditions that nobody signalled */
 	uint64_t life_ns;
@@ -39,6 +41,17 @@ struct use {
 
 struct window {
 	uint64_t begin_ns, end_ns;
+};
+
+/* What is asked about each thread: how much it counts; negative: not at all. */
+struct choice {
+	const struct path_index *index;
+	struct window window;
+	const struct timeline_thread *first; /* whose waits what others did is to explain */
+	bool waits_for_child;		     /* it does, for one that does not end */
+	double least;			     /* others must count more */
+	double (*weight)(const struct choice *choice, const struct timeline_thread *thread,
+			 const struct use *use);
 };
 
 static uint64_t overlap(const struct window *window, uint64_t begin_ns, uint64_t end_ns)
@@ -74,13 +87,32 @@ static void add_idle(struct use *use, const struct timeline_step *step, uint64_t
 	}
 }
 
+/* It waited for what `first`, or for another process what the first one, had to give. */
+static bool is_for_first(const struct choice *choice, const struct timeline_step *step,
+			 const struct timeline_step *source)
+{
+	const struct timeline *timeline = choice->index->timeline;
+	const struct timeline_thread *waker;
+
+	if (source->waker_class != WAKER_MEMBER)
+		return false;
+	if (source->waker == choice->first->serial)
+		return true;
+	waker = timeline_thread(timeline, source->waker);
+	return waker && waker->task.pid == choice->first->task.pid &&
+	       timeline->threads[step->thread].task.pid != waker->task.pid;
+}
+
 /* A wait that lasts to the end may never be over: it is not known to be work. */
-static void add_step(struct use *use, const struct window *window, const struct timeline_step *step,
+static void add_step(struct use *use, const struct choice *choice, const struct timeline_step *step,
 		     const struct timeline_step *source)
 {
+	const struct window *window = &choice->window;
 	uint64_t ns = overlap(window, step->block_ns, step_wake_ns(step));
 
 	use->work_ns += overlap(window, step_wake_ns(step), step_run_ns(step));
+	if (is_for_first(choice, step, source))
+		use->idle_ns += ns;
 	if (source->waker_class == WAKER_MEMBER || source->waker_class == WAKER_FOLDED)
 		return;
 	if (waits[step->reason].kind == WAIT_WORK)
@@ -94,9 +126,10 @@ static void add_step(struct use *use, const struct window *window, const struct 
 		use->open_ns += ns;
 }
 
-static struct use use_of(const struct path_index *index, uint32_t place,
-			 const struct window *window)
+static struct use use_of(const struct choice *choice, uint32_t place)
 {
+	const struct path_index *index = choice->index;
+	const struct window *window = &choice->window;
 	const struct timeline_thread *thread = &index->timeline->threads[place];
 	uint64_t from_ns =
 		thread->begin_ns > window->begin_ns ? thread->begin_ns : window->begin_ns;
@@ -108,7 +141,7 @@ static struct use use_of(const struct path_index *index, uint32_t place,
 
 		if (thread->has_begun || at > index->first[place])
 			use.cpu_ns += stretch_cpu(window, from_ns, step->block_ns, &shorts);
-		add_step(&use, window, step, path_step(index, index->source[at]));
+		add_step(&use, choice, step, path_step(index, index->source[at]));
 		from_ns = step_run_ns(step);
 	}
 	use.cpu_ns += stretch_cpu(window, from_ns, timeline_end_ns(index->timeline, thread),
@@ -117,17 +150,6 @@ static struct use use_of(const struct path_index *index, uint32_t place,
 	use.life_ns = overlap(window, thread->begin_ns, timeline_end_ns(index->timeline, thread));
 	return use;
 }
-
-/* What is asked about each thread: how much it counts; negative: not at all. */
-struct choice {
-	const struct path_index *index;
-	struct window window;
-	const struct timeline_thread *first; /* the main thread */
-	bool waits_for_child;		     /* it does, for one that does not end */
-	double least;			     /* others must count more */
-	double (*weight)(const struct choice *choice, const struct timeline_thread *thread,
-			 const struct use *use);
-};
 
 static bool is_most_of(const struct choice *choice, uint64_t ns, double share)
 {
@@ -155,11 +177,28 @@ static double busy_weight(const struct choice *choice, const struct timeline_thr
 	return (double)use->work_ns + OPEN_WEIGHT * (double)(use->cost_ns);
 }
 
+static uint64_t without(uint64_t ns, uint64_t part_ns)
+{
+	return ns > part_ns ? ns - part_ns : 0;
+}
+
+/* Its own work, and its waits for others of the tree, behind which theirs is. */
+static uint64_t active_ns(const struct use *use)
+{
+	return without(use->life_ns, use->idle_ns);
+}
+
+/* One that waits for bytes that have not come may wait for the very thread that does so too. */
+static uint64_t at_work_ns(const struct use *use)
+{
+	return without(active_ns(use), use->open_ns);
+}
+
 static double work_weight(const struct choice *choice, const struct timeline_thread *thread,
 			  const struct use *use)
 {
 	(void)thread;
-	return is_most_of(choice, use->work_ns, WORKER_SHARE) ? (double)use->work_ns : -1;
+	return is_most_of(choice, at_work_ns(use), WORKER_SHARE) ? (double)at_work_ns(use) : -1;
 }
 
 /* Creators have smaller numbers, also in a timeline that a stranger wrote. */
@@ -171,15 +210,12 @@ static bool is_below(const struct timeline *timeline, const struct timeline_thre
 	return thread && thread->serial == serial;
 }
 
-/* Its own work, and its waits for others of the tree, behind which theirs is. */
 static double active_weight(const struct choice *choice, const struct timeline_thread *thread,
 			    const struct use *use)
 {
-	uint64_t ns = use->life_ns > use->idle_ns ? use->life_ns - use->idle_ns : 0;
-
 	if (!is_below(choice->index->timeline, thread, choice->first->serial))
 		return -1;
-	return is_most_of(choice, ns, WORKER_SHARE) ? (double)ns : -1;
+	return is_most_of(choice, active_ns(use), WORKER_SHARE) ? (double)active_ns(use) : -1;
 }
 
 /* Where several count alike, the one that was made first wins. */
@@ -196,7 +232,7 @@ static uint32_t choose(const struct choice *choice)
 
 		if (!thread->serial || thread == choice->first)
 			continue;
-		use = use_of(choice->index, i, &choice->window);
+		use = use_of(choice, i);
 		weight = choice->weight(choice, thread, &use);
 		if (weight < most || (weight <= most &&
 				      (best == choice->first || thread->task.tid > best->task.tid)))
@@ -213,8 +249,7 @@ static uint32_t choose(const struct choice *choice)
 static uint32_t pick(struct choice *choice, bool is_attached)
 {
 	const struct timeline *timeline = choice->index->timeline;
-	struct use use = use_of(choice->index, (uint32_t)(choice->first - timeline->threads),
-				&choice->window);
+	struct use use = use_of(choice, (uint32_t)(choice->first - timeline->threads));
 
 	choice->least = (double)use.cpu_ns;
 	if (is_attached && is_most_of(choice, use.idle_ns, IDLE_SHARE)) {
@@ -238,13 +273,12 @@ static uint32_t pick_worker(struct choice *choice, uint32_t picked)
 {
 	const struct timeline *timeline = choice->index->timeline;
 	const struct timeline_thread *thread = timeline_thread(timeline, picked);
-	struct use use =
-		use_of(choice->index, (uint32_t)(thread - timeline->threads), &choice->window);
+	struct use use = use_of(choice, (uint32_t)(thread - timeline->threads));
 
 	if (!waits_for_others(choice, &use))
 		return picked;
 	choice->first = thread;
-	choice->least = (double)use.work_ns;
+	choice->least = (double)at_work_ns(&use);
 	choice->weight = work_weight;
 	return choose(choice);
 }
@@ -289,7 +323,7 @@ static uint32_t who_waits_for_events(const struct timeline *timeline,
 		if (segment->kind == WAIT_POLL && segment->task.tid == longest->task.tid)
 			ns += segment->end_ns - segment->begin_ns;
 	}
-	if (!longest || (double)ns < IDLE_SHARE * (double)path->total_ns)
+	if (!longest || (double)ns < EVENTS_SHARE * (double)path->total_ns)
 		return 0;
 	return timeline_main_thread(timeline, longest->task.pid);
 }

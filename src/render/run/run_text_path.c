@@ -64,7 +64,7 @@ static void put_kind(struct table *table, const struct path_part *part)
 		text_append_string(cell, is_queue ? " behind " : ", ended by ");
 		append(cell, part->peer);
 	} else if (is_queue && part->by_tree_ns > part->ns / 2) {
-		text_append_string(cell, " behind its own tree");
+		text_append_string(cell, ", own tree");
 	} else if (is_queue && part->by_outside_ns > part->ns / 2) {
 		text_append_string(cell, " behind others");
 	}

@@ -324,6 +324,44 @@ static void test_pick_who_works_while_the_first_naps(void **state)
 }
 
 /*
+ * The first naps.  A shell waits until a time for a thread, and then for a timer; a helper waits all the
+ * time for what the first hands it.
+ */
+static uint32_t pick_beside_shell(uint32_t waker, uint64_t waits_us)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+	bool of_busiest;
+	uint32_t serial;
+
+	add_thread(scene, 1, 0, 0, 0, "supervisor");
+	add_thread(scene, 5, pid_of(1), 1, 0, "supervisor");
+	add_thread(scene, 2, 0, 1, 0, "helper");
+	add_thread(scene, 3, 0, 1, 0, "sh");
+	add_thread(scene, 4, 0, 3, 0, "job");
+	for (uint32_t i = 0; i < 20; i++)
+		WAITS(scene, 1, i * 20000, i * 20000 + 19990, .reason = WAIT_TIMER,
+		      .waker_class = WAKER_INTERRUPT);
+	WAITS(scene, 5, 0, 400000, .reason = WAIT_POLL);
+	WAITS(scene, 2, 0, 399000, .reason = WAIT_PIPE, BY_MEMBER(5));
+	WAITS(scene, 3, 0, waits_us, .reason = WAIT_CHILD, BY_MEMBER(waker));
+	WAITS(scene, 3, waits_us, 400000, .reason = WAIT_TIMER);
+	end_thread(scene, 4, 0);
+	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0),
+					  at_us(400000), &serial, &of_busiest),
+			 0);
+	return serial;
+}
+
+/* What a shell's children do is its work, though each of them is short. */
+static void test_pick_who_waits_for_workers_while_the_first_naps(void **state)
+{
+	(void)state;
+	assert_int_equal(pick_beside_shell(4, 200000), 3);
+	assert_int_equal(pick_beside_shell(4, 199999), 1); /* it slept most of the time */
+	assert_int_equal(pick_beside_shell(1, 390000), 1); /* it waited for the first itself */
+}
+
+/*
  * A shell waits for timeout, which waits for a signal until the end.  The shell that that started waits
  * for its children, one after the other, and sleeps from `idle_us` on.
  */
@@ -361,9 +399,9 @@ static uint32_t pick_below_timeout(uint64_t waits_us, uint64_t idle_us)
 static void test_pick_who_is_active_while_one_waits_for_events(void **state)
 {
 	(void)state;
-	assert_int_equal(pick_below_timeout(950, 500), 3);
-	assert_int_equal(pick_below_timeout(949, 500), 0); /* it also did something itself */
-	assert_int_equal(pick_below_timeout(950, 499), 0); /* the others slept most of the time */
+	assert_int_equal(pick_below_timeout(800, 500), 3);
+	assert_int_equal(pick_below_timeout(799, 500), 0); /* it also did something itself */
+	assert_int_equal(pick_below_timeout(800, 499), 0); /* the others slept most of the time */
 }
 
 /* The first thread waits until a millisecond; the other works for so long of it. */
@@ -403,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_pick_goes_through_those_who_wait_for_children),
 		cmocka_unit_test(test_pick_passes_over_house_keepers),
 		cmocka_unit_test(test_pick_who_works_while_the_first_naps),
+		cmocka_unit_test(test_pick_who_waits_for_workers_while_the_first_naps),
 		cmocka_unit_test(test_pick_who_works_while_the_first_reads),
 		cmocka_unit_test(test_pick_who_is_active_while_one_waits_for_events),
 		cmocka_unit_test(test_gap),

@@ -33,7 +33,7 @@ static void a_row_names_what_had_the_cpu_or_ended_the_wait(void **state)
 	} cases[] = {
 		{ { .kind = PATH_CPU }, "  cpu  " },
 		{ { .kind = PATH_RUN_QUEUE }, "  run queue  " },
-		{ { .kind = PATH_RUN_QUEUE, .by_tree_ns = 501 }, "  run queue behind its own tree  " },
+		{ { .kind = PATH_RUN_QUEUE, .by_tree_ns = 501 }, "  run queue, own tree  " },
 		{ { .kind = PATH_RUN_QUEUE, .by_tree_ns = 500 }, "  run queue  " },
 		{ { .kind = PATH_RUN_QUEUE, .by_outside_ns = 501 }, "  run queue behind others  " },
 		{ { .kind = PATH_RUN_QUEUE, .by_outside_ns = 900, .peer = "cc1", .peer_ns = 501 },
