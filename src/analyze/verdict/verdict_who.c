@@ -2,11 +2,10 @@
 /* The program, thread or peer that a cause is about. */
 #include <string.h>
 
+#include "analyze/path/path_words.h"
 #include "analyze/verdict/verdict_evidence.h"
 #include "analyze/verdict/verdict_numbers.h"
 #include "metric/unit.h"
-
-#define COMMAND_COLUMNS 48
 
 static void waker(const struct tree_wait *wait, struct text *out)
 {
@@ -61,15 +60,6 @@ static const struct path_part *part_of(const struct verdict_facts *facts,
 	return part ? part : facts->who;
 }
 
-/* A thread is named where it has a name of its own. */
-static void said_part_name(const struct path_part *part, struct text *out)
-{
-	if (part->thread[0] && strncmp(part->thread, part->program, TREE_COMM_SIZE - 1) != 0 &&
-	    strncmp(part->thread, part->program, strlen(part->thread)) != 0)
-		text_format(out, "%s of ", part->thread);
-	text_append_string(out, part->program);
-}
-
 /* A peer is outside of the tree, and has no part in a limit that the tree sets itself. */
 static bool is_about_peer(const struct path_part *part, const struct verdict_rule *rule)
 {
@@ -91,61 +81,7 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 	if (rule->kind != PATH_CPU && is_about_peer(part, rule))
 		text_append_string(out, part->peer);
 	else
-		said_part_name(part, out);
-}
-
-/* The command line without the folder of its first word. */
-static const char *short_command(const struct path_part *part)
-{
-	const char *blank = strchr(part->command, ' ');
-	const char *start = part->command;
-
-	for (const char *at = start; *at && (!blank || at < blank); at++)
-		if (*at == '/' && at[1])
-			start = at + 1;
-	return start;
-}
-
-/*
- * Appends a command line so that it can be read: without the backslashes before blanks, and of a
- * script inside of it the first line.
- */
-static void said_words(const char *command, struct text *out)
-{
-	char last = ' ';
-
-	for (size_t columns = 0; *command && columns < COMMAND_COLUMNS; command++) {
-		if (*command == '\n' && last != ' ') {
-			text_append_string(out, " ...");
-			return;
-		}
-		if (*command == '\n')
-			continue;
-		if (*command == '\\' && command[1])
-			command++;
-		text_append(out, command, 1);
-		last = *command;
-		columns++;
-	}
-}
-
-/* "sort -k3 big"; "heavy of solver x3 (run --all)": the command says more where it fits. */
-static void said_command(const struct path_part *part, struct text *out)
-{
-	const char *command = short_command(part);
-	size_t name = strlen(part->program);
-	bool begins = strncmp(command, part->program, name) == 0 && part->processes <= 1;
-
-	said_part_name(part, out);
-	if (part->processes > 1)
-		text_format(out, " x%llu", (unsigned long long)part->processes);
-	if (begins) {
-		said_words(command + name, out);
-	} else if (command[0]) {
-		text_append_string(out, " (");
-		said_words(command, out);
-		text_append_string(out, ")");
-	}
+		path_part_name(part, out);
 }
 
 void evidence_part(const struct verdict_facts *facts, const struct verdict_rule *rule,
@@ -160,7 +96,7 @@ void evidence_part(const struct verdict_facts *facts, const struct verdict_rule 
 	unit_format_share(
 		out, share_of(part == facts->who ? facts->who_ns : (double)part->ns, facts->whole));
 	text_append_string(out, " in ");
-	said_command(part, out);
+	path_part_command(part, out);
 	if (!is_about_peer(part, rule))
 		return;
 	text_format(out, "%s%s for ", part->kind == PATH_RUN_QUEUE ? ", behind " : ", ended by ",

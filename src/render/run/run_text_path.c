@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/path/path_shares.h"
+#include "analyze/path/path_words.h"
 #include "base/cleanup.h"
 #include "metric/unit.h"
 #include "render/run/run_text_tables.h"
@@ -27,25 +28,12 @@ static void append(struct text *cell, const char *name)
 	text_append_escaped(cell, name, strlen(name));
 }
 
-/* The command line tells apart what has one name; of several the one with the longest part. */
 static void put_program(struct table *table, const struct path_part *part)
 {
-	struct text *cell = put_begin(table);
-	bool is_whole = part->processes <= 1 && part->command[0];
+	CLEANUP(text_free) struct text words = { 0 };
 
-	if (!is_whole)
-		append(cell, part->program);
-	if (part->thread[0] && strcmp(part->thread, part->program) != 0 &&
-	    strncmp(part->thread, part->program, TREE_COMM_SIZE - 1) != 0) {
-		text_append_string(cell, is_whole ? "" : "/");
-		append(cell, part->thread);
-		text_append_string(cell, is_whole ? " of " : "");
-	}
-	if (part->processes > 1)
-		text_format(cell, " x%" PRIu64, part->processes);
-	if (!is_whole && part->command[0])
-		text_append_string(cell, ": ");
-	append(cell, part->command);
+	path_part_command(part, &words);
+	append(put_begin(table), text_string(&words));
 	put_end(table);
 }
 

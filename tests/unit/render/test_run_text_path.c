@@ -56,9 +56,44 @@ static void a_row_names_what_had_the_cpu_or_ended_the_wait(void **state)
 	}
 }
 
+/* What it is called comes first, not where it lies; a script inside of it is not the name. */
+static void a_row_names_the_program_by_what_it_runs(void **state)
+{
+	static const struct {
+		struct path_part part;
+		const char *name;
+	} cases[] = {
+		{ { .program = "git", .command = "/usr/lib/git-core/git gc" }, "\ngit gc  " },
+		{ { .program = "git", .command = "/usr/bin/git\033 gc" }, "\ngit\\x1b gc  " },
+		{ { .program = "gzip", .command = "gzip -9", .processes = 3 },
+		  "\ngzip x3 (gzip -9)  " },
+		{ { .program = "python3", .command = "python3 -c \nimport os\nos.sync()" },
+		  "\npython3 -c import os ...  " },
+		{ { .program = "solver", .thread = "heavy", .command = "solver --all" },
+		  "\nheavy of solver --all  " },
+		{ { .program = "cat",
+		    .command = "cat 34567890123456789012345678901234567890123456789" },
+		  "78901234567890123456789  " },
+		{ { .program = "cat",
+		    .command = "cat 345678901234567890123456789012345678901234567890" },
+		  "78901234567890123456789...  " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct path_part part = cases[i].part;
+
+		part.kind = PATH_CPU;
+		part.ns = 1000;
+		part.via = PATH_DIRECT;
+		assert_does(&part, cases[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_names_the_program_by_what_it_runs),
 		cmocka_unit_test(a_row_names_what_had_the_cpu_or_ended_the_wait),
 	};
 
