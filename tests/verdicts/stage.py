@@ -231,18 +231,20 @@ class Play:
         if "$PORT" in self.case.beside and self.case.verb == "run":
             wait_until(lambda: listens(self.port), HANG_SECONDS)
 
-    def taskscope(self, *words):
+    def taskscope(self, *words, out=subprocess.PIPE):
         try:
-            done = subprocess.run([TASKSCOPE, *words], stdin=subprocess.DEVNULL, capture_output=True,
-                                  timeout=HANG_SECONDS, preexec_fn=go_first, **self.options)
+            done = subprocess.run([TASKSCOPE, *words], stdin=subprocess.DEVNULL, stdout=out,
+                                  stderr=subprocess.PIPE, timeout=HANG_SECONDS, preexec_fn=go_first,
+                                  **self.options)
         except subprocess.TimeoutExpired as late:
             raise NoAnswer(str(late)) from late
-        return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        return done.returncode, (done.stdout or b"").decode(errors="replace"), \
+            done.stderr.decode(errors="replace")
 
     def lines(self, *words):
-        """The last of the JSON lines of a `run` or `attach`."""
+        """The last of the JSON lines of a `run` or `attach`.  What the command writes must not wait for us."""
         path = self.folder / "taskscope.jsonl"
-        status, _, err = self.taskscope(words[0], "-o", str(path), "-q", *words[1:])
+        status, _, err = self.taskscope(words[0], "-o", str(path), "-q", *words[1:], out=subprocess.DEVNULL)
         if not path.exists() or not path.stat().st_size:
             raise NoAnswer(f"{words}: {status} {err}")
         return json.loads(path.read_text().splitlines()[-1])
