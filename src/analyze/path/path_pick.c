@@ -10,8 +10,9 @@
 #define IDLE_SHARE 0.95
 /* With less CPU time a thread is not what another waits for the end of. */
 #define BUSY_SHARE 0.01
-/* A wait that is not over says more than none, but less than any work. */
+/* A wait that is not over says more than none, but less than any work; that it is stopped says more. */
 #define OPEN_WEIGHT 0.001
+#define HALT_WEIGHT 0.002
 /*
  * A thread polls a clock if so many sleeps, none of them longer than a nap, make up this share of the
  * time: it looks again and again whether others are done.  Few or long sleeps are meant as sleeps.
@@ -32,6 +33,7 @@ struct use {
 	uint64_t idle_ns;  /* waits for work that no member ended, and all that the first ended */
 	uint64_t child_ns; /* of them: for the end of a child or thread */
 	uint64_t clock_ns; /* of them: sleeps, and conditions that nobody signalled */
+	uint64_t halt_ns;  /* of them: stopped */
 	uint64_t life_ns;
 	uint64_t nap_ns, naps;
 	uint64_t cost_ns; /* waits that cost time and that no member ended */
@@ -78,6 +80,8 @@ static void add_idle(struct use *use, const struct timeline_step *step, uint64_t
 	use->idle_ns += ns;
 	if (step->reason == WAIT_CHILD)
 		use->child_ns += ns;
+	if (step->reason == WAIT_STOPPED)
+		use->halt_ns += ns;
 	if (step->reason == WAIT_TIMER ||
 	    (step->reason == WAIT_CONDITION && step->waker_class < WAKER_MEMBER))
 		use->clock_ns += ns;
@@ -174,7 +178,8 @@ static double busy_weight(const struct choice *choice, const struct timeline_thr
 		return 0;
 	if (is_same)
 		return (double)use->cpu_ns;
-	return (double)use->work_ns + OPEN_WEIGHT * (double)(use->cost_ns);
+	return (double)use->work_ns + OPEN_WEIGHT * (double)use->cost_ns +
+	       HALT_WEIGHT * (double)use->halt_ns;
 }
 
 static uint64_t without(uint64_t ns, uint64_t part_ns)
@@ -188,10 +193,13 @@ static uint64_t active_ns(const struct use *use)
 	return without(use->life_ns, use->idle_ns);
 }
 
-/* One that waits for bytes that have not come may wait for the very thread that does so too. */
+/*
+ * One that waits for bytes that have not come may wait for the very thread that does so too; one that is stopped
+ * would be at work but for that.
+ */
 static uint64_t at_work_ns(const struct use *use)
 {
-	return without(active_ns(use), use->open_ns);
+	return without(active_ns(use), use->open_ns) + use->halt_ns;
 }
 
 static double work_weight(const struct choice *choice, const struct timeline_thread *thread,

@@ -288,6 +288,31 @@ static void test_pick_passes_over_house_keepers(void **state)
 	assert_int_equal(serial, 2);
 }
 
+/* Two processes of a pipe: one waits for the other to read, which is stopped. */
+static void test_pick_who_is_stopped(void **state)
+{
+	(void)state;
+	for (uint32_t stopped = 2; stopped <= 3; stopped++) {
+		CLEANUP(scene_free) struct scene *scene = scene_new();
+		bool of_busiest;
+		uint32_t serial;
+
+		add_thread(scene, 1, 0, 0, 0, "sh");
+		add_thread(scene, 2, 0, 1, 0, "one");
+		add_thread(scene, 3, 0, 1, 0, "other");
+		WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD);
+		WAITS(scene, stopped, 0, 1000, .reason = WAIT_STOPPED);
+		WAITS(scene, 5 - stopped, 0, 1000, .reason = WAIT_PIPE);
+		for (uint32_t first = 1; first <= 5 - stopped; first += 4 - stopped) {
+			assert_int_equal(path_pick_thread(scene->timeline, pid_of(first), true,
+							  at_us(0), at_us(1000), &serial,
+							  &of_busiest),
+					 0);
+			assert_int_equal(serial, stopped);
+		}
+	}
+}
+
 /* Naps of 20 ms from the beginning on, `count` of them, and another process that waits for a disk. */
 static uint32_t pick_beside_naps(uint32_t count, uint64_t nap_us, uint64_t worked_us)
 {
@@ -441,6 +466,7 @@ int main(void)
 		cmocka_unit_test(test_pick_goes_through_those_who_wait_for_children),
 		cmocka_unit_test(test_pick_passes_over_house_keepers),
 		cmocka_unit_test(test_pick_who_works_while_the_first_naps),
+		cmocka_unit_test(test_pick_who_is_stopped),
 		cmocka_unit_test(test_pick_who_waits_for_workers_while_the_first_naps),
 		cmocka_unit_test(test_pick_who_works_while_the_first_reads),
 		cmocka_unit_test(test_pick_who_is_active_while_one_waits_for_events),
