@@ -150,6 +150,15 @@ static int add_other(void *context, const struct tree_process *process,
 	return 0;
 }
 
+static double busiest_process(const struct tree *tree)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < tree->count; i++)
+		ns = greater(ns, (double)amounts_get(&tree->all[i]->amounts, AMOUNT_run_time_ns));
+	return ns;
+}
+
 void crew_gather(const struct run *run, struct crew *ret)
 {
 	struct walk walk = { .run = run, .crew = ret };
@@ -157,6 +166,7 @@ void crew_gather(const struct run *run, struct crew *ret)
 	*ret = (struct crew){ 0 };
 	tree_visit_threads(run->tree, add_thread, &walk);
 	ret->held_up = share_of(walk.held, walk.cpu);
+	ret->busiest_process_ns = busiest_process(run->tree);
 	tree_visit_threads(run->tree, add_other, &walk);
 	ret->kept_out = share_of(walk.locks, walk.lives);
 	ret->is_uneven = ret->others_ns > 0 &&

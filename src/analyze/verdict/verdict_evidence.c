@@ -56,9 +56,12 @@ void evidence_oom_kill(const struct verdict_facts *facts, struct text *out)
 	const struct run *run = facts->run;
 	const struct run_number *limit = &run->limits.cgroup_memory_limit_bytes;
 
-	text_append_string(out, run->oom_killed ?
-					"the kernel killed it for want of memory" :
-					"the kernel killed a process of it for want of memory");
+	text_append_string(out, "the kernel killed ");
+	if (facts->killed)
+		text_format(out, "%.15s (%d)", facts->killed->comm, facts->killed->key.pid);
+	else
+		text_append_string(out, run->oom_killed ? "it" : "a process of it");
+	text_append_string(out, " for want of memory");
 	if (run->tree->has_peak_rss) {
 		text_append_string(out, "; largest process ");
 		unit_format(out, UNIT_BYTES, run->tree->largest_rss_bytes);
@@ -143,7 +146,10 @@ void evidence_stopped(const struct verdict_facts *facts, struct text *out)
 		[HALT_FROZEN] = "frozen with its cgroup",
 	};
 
-	said_part(facts, words[facts->halt], facts->wait[WAIT_STOPPED], out);
+	said_part(facts, words[facts->halt],
+		  facts->wait[WAIT_STOPPED] + facts->handing_over[WAIT_STOPPED], out);
+	if (facts->handing_over[WAIT_STOPPED] > facts->whole / 20)
+		said_ns(", CPU for stops ", facts->handing_over[WAIT_STOPPED], out);
 }
 
 void evidence_fsync(const struct verdict_facts *facts, struct text *out)
@@ -289,9 +295,15 @@ void evidence_kernel_cpu(const struct verdict_facts *facts, struct text *out)
 
 void evidence_serialised(const struct verdict_facts *facts, struct text *out)
 {
+	double held_up = greater(facts->crew.held_up, facts->crew.kept_out);
+
 	said_part(facts, "one at a time on a CPU", facts->on_cpu, out);
+	if (held_up * facts->sums.on_cpu < facts->sums.wait[WAIT_LOCK] / 10) {
+		said_ns("; others waited for locks ", facts->sums.wait[WAIT_LOCK], out);
+		return;
+	}
 	text_append_string(out, "; by locks held up ");
-	unit_format_share(out, greater(facts->crew.held_up, facts->crew.kept_out));
+	unit_format_share(out, held_up);
 }
 
 void evidence_imbalance(const struct verdict_facts *facts, struct text *out)

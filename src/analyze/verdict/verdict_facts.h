@@ -88,6 +88,7 @@ struct crew {
 	struct task_key busiest;
 	char name[TREE_COMM_SIZE];
 	double busiest_ns, others_ns; /* CPU time */
+	double busiest_process_ns;    /* that of a whole process, not always the same one */
 	bool is_uneven;		      /* the busiest has by far the most */
 	double kept_out;	      /* 0 to 1: how long the others are blocked on locks */
 	bool has_collectors;	      /* threads that do nothing but collect garbage */
@@ -162,7 +163,8 @@ struct verdict_facts {
 	enum halt halt;		     /* what wait[WAIT_STOPPED] mainly was */
 	bool is_io_limited;	     /* it moves about as much as its cgroup may */
 	double limit;		     /* in stalls at a memory limit */
-	double answers;		     /* in polls of a client for the answers of its server */
+	const struct tree_process *killed; /* for want of memory, or NULL: none that was kept */
+	double answers;			   /* in polls of a client for the answers of its server */
 	double timed;	 /* the part of wait[WAIT_CONDITION] that ended by a time limit */
 	double map_wait; /* the part of wait[WAIT_MEMORY] that its own mapping calls explain */
 	double pressed; /* others or it stalled on I/O: stands in for waits that were not measured */
@@ -187,9 +189,9 @@ bool verdict_is_client(const struct verdict_facts *facts, bool *ret_sure);
 /* Sets sums.calls, sums.lists and what else is about calls. */
 void verdict_calls_gather(struct verdict_facts *facts);
 
-/* Sets what is taken from the path: path, whole, on_cpu, wait and the queue. */
+/* Sets what is taken from the path: path, whole, on_cpu, wait and the queue; and `halt`. */
 void verdict_path_gather(struct verdict_facts *facts);
-/* Sets `halt`, `computing` and `who`. */
+/* Sets `computing` and `who`. */
 void verdict_path_explain(struct verdict_facts *facts);
 
 /*

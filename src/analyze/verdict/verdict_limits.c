@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/verdict/verdict_facts.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "analyze/verdict/verdict_numbers.h"
 
 /*
@@ -184,9 +187,32 @@ static void take_limit(struct verdict_facts *facts)
 	facts->cpu_for[CPU_FAULTING] = at_least_0(facts->cpu_for[CPU_FAULTING] - more);
 }
 
+/*
+ * A process killed in the same cgroup may not be ours; one of ours that died by SIGKILL is.  Who is known to
+ * have been killed for that comes first.
+ */
+static const struct tree_process *find_killed(const struct run *run)
+{
+	const struct tree_process *killed = NULL;
+
+	for (size_t i = 0; i < run->tree->count; i++) {
+		const struct tree_process *process = run->tree->all[i];
+		int signal;
+
+		if (process->oom_killed)
+			return process;
+		if (!killed && number(&run->limits.cgroup_oom_kills) > 0 &&
+		    tree_process_signal(process, &signal) && signal == SIGKILL)
+			killed = process;
+	}
+	return killed;
+}
+
+/* Time in the queue for a CPU does not count: nothing can be moved then. */
 static void take_io_limit(struct verdict_facts *facts)
 {
-	double allowed = number(&facts->run->limits.cgroup_io_limit_bytes) * facts->wall / 1e9;
+	double time = lesser(facts->wall, at_least_0(facts->whole - facts->queue));
+	double allowed = number(&facts->run->limits.cgroup_io_limit_bytes) * time / 1e9;
 	double moved = amount_of(facts->run, AMOUNT_read_bytes) +
 		       amount_of(facts->run, AMOUNT_write_bytes);
 
@@ -248,5 +274,6 @@ void verdict_limits_gather(struct verdict_facts *facts)
 	divide_queue(facts);
 	take_limit(facts);
 	take_io_limit(facts);
+	facts->killed = find_killed(facts->run);
 	take_pressure(facts);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "analyze/verdict/verdict_evidence.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-
 #include "analyze/verdict/verdict_numbers.h"
 
 /* The limit of open files counts as reached when at most this many are left. */
@@ -167,26 +164,11 @@ static double memory_limit(const struct verdict_facts *facts)
 	return share(facts, facts->limit);
 }
 
-static bool was_killed(const struct tree *tree)
-{
-	for (size_t i = 0; i < tree->count; i++) {
-		int number;
-
-		if (tree_process_signal(tree->all[i], &number) && number == SIGKILL)
-			return true;
-	}
-	return false;
-}
-
-/* A process killed in the same cgroup may not be ours; one of ours that died by SIGKILL is. */
 static double oom_kill(const struct verdict_facts *facts)
 {
 	const struct run *run = facts->run;
-	const struct run_number *kills = &run->limits.cgroup_oom_kills;
 
-	if (run->oom_killed || run->tree->oom_kills > 0)
-		return ENDED_IT;
-	return kills->present && kills->value > 0 && was_killed(run->tree) ? ENDED_IT : 0;
+	return run->oom_killed || run->tree->oom_kills > 0 || facts->killed ? ENDED_IT : 0;
 }
 
 static double fork_storm(const struct verdict_facts *facts)
@@ -235,7 +217,9 @@ static double child_wait(const struct verdict_facts *facts)
 
 static double halted(const struct verdict_facts *facts, enum halt halt)
 {
-	return facts->halt == halt ? share(facts, facts->wait[WAIT_STOPPED]) : 0;
+	double ns = facts->wait[WAIT_STOPPED] + facts->handing_over[WAIT_STOPPED];
+
+	return facts->halt == halt ? share(facts, ns) : 0;
 }
 
 static double stopped(const struct verdict_facts *facts)

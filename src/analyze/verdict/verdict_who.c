@@ -53,6 +53,9 @@ static const struct path_part *part_of(const struct verdict_facts *facts,
 	if (rule->kind == PATH_CPU)
 		return facts->who;
 	part = path_main_part(facts->path, rule->kind, PATH_ANY);
+	if (rule->kind == WAIT_STOPPED && part &&
+	    (double)part->ns < facts->handing_over[WAIT_STOPPED])
+		return facts->who;
 	if (!part && rule->cause == CAUSE_NETWORK)
 		part = path_main_part(facts->path, WAIT_POLL, PATH_ANY);
 	if (!part && (rule->cause == CAUSE_SLEEP || rule->cause == CAUSE_POLL))
@@ -74,6 +77,10 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 
 	if (rule->cause == CAUSE_RUN_QUEUE && facts->stolen > facts->starved / 2) {
 		text_append_string(out, "the hypervisor");
+		return;
+	}
+	if (rule->cause == CAUSE_OOM_KILL && facts->killed) {
+		text_append_string(out, facts->killed->comm);
 		return;
 	}
 	if (!part)

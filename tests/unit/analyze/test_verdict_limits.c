@@ -57,6 +57,27 @@ static void an_oom_kill_outweighs_everything(void **state)
 	assert_cause(run, CAUSE_OOM_KILL);
 }
 
+/* The shell that started it goes on; who sent other signals is not to be taken for the victim. */
+static void who_was_killed_for_want_of_memory_is_named(void **state)
+{
+	struct verdict verdict;
+	struct tree_event event;
+	RUN(400);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 390, 1, 0 } });
+	THREAD(.pid = 11, .comm = "job", .on_cpu = 10);
+	THREAD(.pid = 12, .comm = "perl", .on_cpu = 390);
+	hand_end_process(run, 11, SIGKILL);
+	event = hand_event(run, TREE_OOM, 12, 12);
+	hand_apply(run, &event);
+	run->limits.cgroup_oom_kills = KNOWN(1);
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_OOM_KILL);
+	assert_string_equal(verdict.who, "perl");
+	assert_non_null(strstr(verdict.evidence[0], "killed perl (12)"));
+}
+
 static void a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed(void **state)
 {
 	RUN(400);
@@ -66,6 +87,7 @@ static void a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed(void **stat
 	hand_end_process(run, 10, SIGKILL);
 	run->limits.cgroup_oom_kills = KNOWN(1);
 	assert_cause(run, CAUSE_OOM_KILL);
+	assert_string_equal(judge(run).who, "worker");
 }
 
 static void a_kill_of_a_stranger_in_the_cgroup_is_not_ours(void **state)
@@ -171,6 +193,7 @@ int main(void)
 		cmocka_unit_test(mappings_that_come_and_go_are_mmap_churn),
 		cmocka_unit_test(stalls_above_memory_high_are_a_memory_limit),
 		cmocka_unit_test(an_oom_kill_outweighs_everything),
+		cmocka_unit_test(who_was_killed_for_want_of_memory_is_named),
 		cmocka_unit_test(a_kill_in_the_cgroup_is_ours_when_one_of_ours_was_killed),
 		cmocka_unit_test(a_kill_of_a_stranger_in_the_cgroup_is_not_ours),
 		cmocka_unit_test(calls_that_fail_for_want_of_descriptors_are_named),

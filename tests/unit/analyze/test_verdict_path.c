@@ -45,7 +45,7 @@ static void who_sleeps_and_its_command_are_named(void **state)
 	assert_int_equal(verdict.cause, CAUSE_SLEEP);
 	assert_string_equal(verdict.who, "sleep");
 	assert_non_null(strstr(verdict.evidence[1], "sleep 1"));
-	assert_true(verdict.confidence > 0.9);
+	assert_true(verdict.score > 0.7);
 }
 
 static void queue_behind_others_starves_from_half_of_the_time_on(void **state)
@@ -154,7 +154,7 @@ static void queue_behind_others_does_not_hide_a_wait(void **state)
 	PART(60, .kind = PATH_CPU);
 	verdict = judge(run);
 	assert_int_equal(verdict.cause, CAUSE_DISK);
-	assert_true(verdict.confidence > 0.8);
+	assert_true(verdict.score > 0.8);
 }
 
 static void queue_behind_its_own_tree_counts_from_three_tenths_on(void **state)
@@ -245,7 +245,7 @@ static void a_client_that_polls_more_often_than_it_reads_waits_for_its_server(vo
 	verdict = judge(run);
 	assert_int_equal(verdict.cause, CAUSE_NETWORK);
 	assert_string_equal(verdict.who, "server");
-	assert_true(verdict.confidence > 0.9);
+	assert_true(verdict.score > 0.9);
 }
 
 /* A connection that was refused is none. */
@@ -386,6 +386,49 @@ static void what_explains_less_than_a_seventh_is_no_cause(void **state)
 	}
 }
 
+/* 20 us of CPU for each stop; then 30 us, of which half is put down to stops, and more. */
+static void a_tracer_on_the_path_does_little_but_stop_the_program(void **state)
+{
+	static const struct {
+		uint64_t stops;
+		enum run_cause cause;
+	} scenes[] = { { 40000, CAUSE_TRACED }, { 26667, CAUSE_TRACED }, { 26400, CAUSE_CPU } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "strace", .on_cpu = 800,
+		       .waits = { { WAIT_CHILD, 200, 40000, 0 } });
+		THREAD(.pid = 11, .comm = "perl",
+		       .waits = { { WAIT_STOPPED, 800, scenes[i].stops, 0 } });
+		PART(800, .kind = PATH_CPU, .program = "strace");
+		PART(190, .kind = WAIT_CHILD, .program = "strace");
+		PART(10, .kind = WAIT_STOPPED, .via = WAIT_CHILD, .program = "perl");
+		verdict = judge(run);
+		assert_int_equal(verdict.cause, scenes[i].cause);
+		assert_string_equal(verdict.who, "strace");
+	}
+}
+
+/* What could not be moved for want of a CPU was not held back by the limit. */
+static void a_limit_of_io_counts_while_there_is_a_cpu(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1400);
+
+		THREAD(.pid = 10, .run_queue = 400, .waits = { { WAIT_DISK, 1000, 9, 0 } });
+		PART(1000, .kind = WAIT_DISK);
+		PART(400, .kind = PATH_RUN_QUEUE, .by_outside_ns = hand_ns(400));
+		hand_sum_up(run);
+		amounts_set(&run->tree->amounts, AMOUNT_write_bytes, (2 << 20) - (uint64_t)less);
+		run->limits.cgroup_io_limit_bytes = KNOWN(5 << 20);
+		assert_int_equal(judge_as_is(run).cause, less ? CAUSE_DISK : CAUSE_BLKIO_LIMIT);
+	}
+}
+
 static void a_limit_of_io_counts_if_two_fifths_of_it_are_used(void **state)
 {
 	(void)state;
@@ -481,6 +524,8 @@ int main(void)
 		cmocka_unit_test(only_what_was_thrown_out_counts_for_the_memory_limit),
 		cmocka_unit_test(what_explains_less_than_a_seventh_is_no_cause),
 		cmocka_unit_test(a_limit_of_io_counts_if_two_fifths_of_it_are_used),
+		cmocka_unit_test(a_limit_of_io_counts_while_there_is_a_cpu),
+		cmocka_unit_test(a_tracer_on_the_path_does_little_but_stop_the_program),
 		cmocka_unit_test(a_few_refusals_of_descriptors_do_not_outweigh_computing),
 		cmocka_unit_test(one_refusal_counts_if_the_command_failed),
 		cmocka_unit_test(the_off_cpu_analysis_is_of_the_path_too),

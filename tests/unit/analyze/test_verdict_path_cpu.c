@@ -16,7 +16,7 @@ static void a_child_that_outlasts_others_is_named(void **state)
 		THREAD(.pid = 10, .comm = "sh", .on_cpu = 5,
 		       .waits = { { WAIT_CHILD, 990, 1, 0 } });
 		THREAD(.pid = 11, .comm = "sha256sum", .on_cpu = 990);
-		THREAD(.pid = 12, .comm = "cksum", .on_cpu = 205 - less);
+		THREAD(.pid = 12, .comm = "cksum", .on_cpu = 195 - less);
 		PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sha256sum",
 		     .command = "sha256sum big");
 		PART(10, .kind = PATH_CPU, .program = "sh");
@@ -34,7 +34,8 @@ static void no_child_outlasts_others_of_its_kind(void **state)
 	for (int less = 0; less < 2; less++) {
 		RUN(1000);
 
-		THREAD(.pid = 10, .comm = "make", .on_cpu = 2000);
+		THREAD(.pid = 10, .comm = "make", .on_cpu = 1000);
+		THREAD(.pid = 11, .comm = "cc1", .on_cpu = 1000);
 		PART(1000, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "cc1", .processes = 20,
 		     .command_ns = hand_ns(500 - less));
 		assert_cause(run, less ? CAUSE_CPU : CAUSE_CHILD);
@@ -48,7 +49,8 @@ static void a_child_is_told_from_a_thread_by_its_command(void **state)
 	for (int thread = 0; thread < 2; thread++) {
 		RUN(1000);
 
-		THREAD(.pid = 10, .comm = "git", .on_cpu = 1200);
+		THREAD(.pid = 10, .comm = "git", .on_cpu = 210);
+		THREAD(.pid = 11, .comm = "git", .on_cpu = 990);
 		PART(10, .kind = PATH_CPU, .program = "git", .command = "git repack");
 		if (thread)
 			PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "git",
@@ -67,11 +69,60 @@ static void of_many_children_none_is_named(void **state)
 	for (int less = 0; less < 2; less++) {
 		RUN(1000);
 
-		THREAD(.pid = 10, .comm = "sh", .on_cpu = 1200);
+		THREAD(.pid = 10, .comm = "sh", .on_cpu = 200);
+		THREAD(.pid = 11, .comm = "one", .on_cpu = 1000);
 		PART(500 - less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "one");
 		PART(300 + less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "two");
 		PART(200, .kind = PATH_CPU, .program = "sh");
 		assert_cause(run, less ? CAUSE_CPU : CAUSE_CHILD);
+	}
+}
+
+/* The compilers of a virtual machine are no children that are done before it. */
+static void threads_of_a_child_are_not_outlasted_by_it(void **state)
+{
+	RUN(1000);
+
+	(void)state;
+	THREAD(.pid = 10, .comm = "sh", .on_cpu = 5, .waits = { { WAIT_CHILD, 990, 1, 0 } });
+	THREAD(.pid = 11, .comm = "java", .on_cpu = 990);
+	THREAD(.pid = 11, .tid = 12, .comm = "C2 CompilerThre", .on_cpu = 400);
+	PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "java", .command = "java Main");
+	PART(10, .kind = PATH_CPU, .program = "sh");
+	assert_cause(run, CAUSE_CPU);
+}
+
+/*
+ * Jobs of which each computes behind a lock: the path comes to so many of them by it, and they waited for it
+ * for so long.
+ */
+static void jobs_take_turns_if_a_lock_leads_from_one_to_the_next(void **state)
+{
+	static const struct {
+		uint64_t jobs, turns;
+		double waited, beside;
+		enum run_cause cause;
+	} scenes[] = {
+		{ 4, 2, 500, 200, CAUSE_SERIALISED }, { 4, 1, 500, 200, CAUSE_CPU },
+		{ 5, 2, 500, 200, CAUSE_CPU },	      { 4, 2, 499, 200, CAUSE_CPU },
+		{ 4, 2, 500, 201, CAUSE_CPU }, /* another computed beside them */
+		{ 1, 2, 500, 200, CAUSE_CPU }, /* it is one that computes */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1010);
+
+		THREAD(.pid = 10, .comm = "xargs", .waits = { { WAIT_CHILD, 1000, 4, 0 } });
+		THREAD(.pid = 11, .comm = "flock",
+		       .waits = { { WAIT_LOCK, scenes[i].waited, 3, 0 } });
+		THREAD(.pid = 12, .comm = "lua", .on_cpu = 1000 + scenes[i].beside);
+		PART(1000, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "lua",
+		     .processes = scenes[i].jobs, .command = "lua job",
+		     .command_ns = hand_ns(scenes[i].jobs > 1 ? 250 : 1000));
+		PART(10, .kind = WAIT_DISK, .via = WAIT_LOCK, .program = "flock",
+		     .processes = scenes[i].turns);
+		assert_cause(run, scenes[i].cause);
 	}
 }
 
@@ -323,6 +374,8 @@ int main(void)
 		cmocka_unit_test(no_child_outlasts_others_of_its_kind),
 		cmocka_unit_test(a_child_is_told_from_a_thread_by_its_command),
 		cmocka_unit_test(of_many_children_none_is_named),
+		cmocka_unit_test(threads_of_a_child_are_not_outlasted_by_it),
+		cmocka_unit_test(jobs_take_turns_if_a_lock_leads_from_one_to_the_next),
 		cmocka_unit_test(a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time),
 		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
 		cmocka_unit_test(long_stretches_hand_nothing_over),
