@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plays the corpus and prints how often the verdict is right at each score.
+"""Plays the corpus and prints how often the verdict is right where it says that it is so sure.
 
 usage: run.py [--filter TEXT] [--load quiet|busy] [--jobs N] [--again] [--minutes N] [--list] BUILD
 
@@ -25,8 +25,8 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LOADS = {"quiet": 0, "busy": os.cpu_count()}
-# Lowest score of each row of the table.
-ROWS = [0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0]
+# Of each row of the table: the lowest confidence, rounded as it is printed.
+ROWS = [0.9, 0.8, 0.7, 0.6, 0]
 
 
 def arguments():
@@ -111,14 +111,14 @@ def attempt(stage, load, case):
     except unittest.SkipTest as reason:
         return {"skipped": str(reason)}
     except stage.NoAnswer as error:
-        return {"cause": None, "score": None, "evidence": [str(error)], "named": False, "best": False,
+        return {"cause": None, "score": None, "confidence": None, "evidence": [str(error)], "named": False, "best": False,
                 "right": False}
     except (AssertionError, OSError, subprocess.SubprocessError) as error:
         return {"skipped": f"cannot be played: {error}"}
 
 
 def wrong_line(said):
-    share = "no score" if said["score"] is None else f"{said['score']:.0%}"
+    share = "no answer" if said["confidence"] is None else f"{said['confidence']:.0%}"
     wanted = " or ".join(said["accept"]) + (f", naming {said['must_name']}" if said["must_name"] else "")
     name = "" if said["named"] or not said["must_name"] else ", without that name"
     evidence = "; ".join(said["evidence"][:2])
@@ -192,10 +192,10 @@ def play_all(stage, cases, results, options):
 
 
 def table(said):
-    """Lines: by score how many answers there are and how many of them are right, by origin and load."""
+    """Lines: by how sure they are how many answers there are and how many are right, by origin and load."""
     columns = [(is_blind, load) for is_blind in (False, True) for load in LOADS]
     origins = {False: "regular", True: "blind"}
-    lines = ["score       " + "".join(f"{origins[blind] + ' ' + load:>20}" for blind, load in columns),
+    lines = ["said        " + "".join(f"{origins[blind] + ' ' + load:>20}" for blind, load in columns),
              "            " + "    said right share" * len(columns)]
 
     def line(title, chosen):
@@ -208,13 +208,24 @@ def table(said):
 
     above = 2.0
     for low in ROWS:
-        chosen = [one for one in said if one["score"] is not None and low <= one["score"] < above]
+        chosen = [one for one in said
+                  if one["confidence"] is not None and low <= round(one["confidence"], 2) < above]
         lines.append(line(f"{low * 100:.0f} to {min(above, 1) * 100:.0f} %", chosen))
         above = low
-    lines.append(line("no answer", [one for one in said if one["score"] is None]))
+    lines.append(line("no answer", [one for one in said if one["confidence"] is None]))
     lines.append(line("all", said))
     lines.append(line("best cause", [one for one in said if one["best"]]))
     return lines
+
+
+def record(said):
+    """A line: what blind answers of each cause earned, as in causes.def.  A program counts once."""
+    wrong_last = sorted((one for one in said if one["blind"]), key=lambda one: not one["right"])
+    earned = {one["case"]: one for one in wrong_last}
+    causes = sorted({str(one["cause"]) for one in earned.values()})
+    rights = {cause: [one["right"] for one in earned.values() if str(one["cause"]) == cause] for cause in causes}
+    return "right of said, blind: " + ", ".join(f"{cause} {sum(right)}/{len(right)}"
+                                                for cause, right in rights.items())
 
 
 def summary(stage, cases, results, left):
@@ -233,6 +244,8 @@ def summary(stage, cases, results, left):
     if left:
         print(f"not played, since the time was over: {left}; the same command goes on")
     print("\n".join(table(said)))
+    if any(one["blind"] for one in said):
+        print(record(said))
     print(f"{len(cases)} cases; all answers are in {results.path}")
 
 

@@ -23,8 +23,8 @@ def is_right(cause, *evidence, busy=False):
     return stage.judge_answer(PIPELINE, answer(cause, *evidence), busy)["right"]
 
 
-def said(score, right, load="quiet", blind=False):
-    return {"score": score, "right": right, "best": right, "load": load, "blind": blind}
+def said(sure, right, load="quiet", blind=False):
+    return {"confidence": sure, "right": right, "best": right, "load": load, "blind": blind}
 
 
 class Judgement(unittest.TestCase):
@@ -45,16 +45,22 @@ class Judgement(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
-    def test_rows_are_scores_and_columns_tell_blind_and_busy_apart(self):
-        lines = run.table([said(0.97, True), said(0.95, False), said(0.949, True), said(1.0, True, "busy"),
+    def test_rows_are_shares_and_columns_tell_blind_and_busy_apart(self):
+        lines = run.table([said(0.97, True), said(0.895, False), said(0.894, True), said(1.0, True, "busy"),
                            said(0.5, False, blind=True), said(None, False)])
         rows = {line[:12].strip(): line[12:].split() for line in lines[2:]}
         nothing = ["0", "0", "-"]
-        self.assertEqual(rows["95 to 100 %"], ["2", "1", "50%", "1", "1", "100%", *nothing, *nothing])
-        self.assertEqual(rows["90 to 95 %"], ["1", "1", "100%", *nothing * 3])
-        self.assertEqual(rows["50 to 60 %"], [*nothing * 2, "1", "0", "0%", *nothing])
+        self.assertEqual(rows["90 to 100 %"], ["2", "1", "50%", "1", "1", "100%", *nothing, *nothing])
+        self.assertEqual(rows["80 to 90 %"], ["1", "1", "100%", *nothing * 3])
+        self.assertEqual(rows["0 to 60 %"], [*nothing * 2, "1", "0", "0%", *nothing])
         self.assertEqual(rows["no answer"], ["1", "0", "0%", *nothing * 3])
         self.assertEqual(rows["all"][:2], ["4", "2"])
+
+    def test_the_record_counts_a_program_once_and_as_wrong_if_one_answer_was(self):
+        answers = [{"case": case, "cause": cause, "right": right, "blind": case != "known"}
+                   for case, cause, right in (("a", "cpu", True), ("a", "disk", False), ("b", "cpu", True),
+                                              ("b", "cpu", True), ("known", "cpu", False))]
+        self.assertEqual(run.record(answers), "right of said, blind: cpu 1/1, disk 0/1")
 
 
 class Resuming(unittest.TestCase):

@@ -39,10 +39,17 @@ enum run_cause {
 	CAUSE_COUNT,
 };
 
+enum cause_basis {
+	CAUSE_BASIS_FACT,
+	CAUSE_BASIS_JUDGED,
+};
+
 struct cause_info {
 	const char *name;
 	enum run_class class;
 	const char *hint;
+	enum cause_basis basis;
+	uint16_t right, said; /* answers in blind corpora */
 };
 
 extern const struct cause_info causes[CAUSE_COUNT];
@@ -59,7 +66,7 @@ struct verdict {
 	enum run_class class;
 	enum run_cause cause;
 	double score;	   /* 0 to 1: its lead over other causes, and how much was measured */
-	double confidence; /* 0 to 1: which share of the answers with that score is right */
+	double confidence; /* 0 to 1: see verdict_confidence() */
 	char who[DIAGNOSIS_TEXT]; /* the program, thread or peer that it is about; "": not known */
 	char evidence[DIAGNOSIS_EVIDENCE_MAX][DIAGNOSIS_TEXT];
 	size_t evidence_count;
@@ -119,8 +126,11 @@ struct diagnosis {
 /* The run must be complete: call tree_sum_up() first. */
 void diagnose(const struct run *run, struct diagnosis *ret);
 
-/* Which share of the answers with that score is right, as measured. */
-double verdict_confidence(double score);
+/*
+ * How sure an answer is: a lower bound of the share of such answers that was right where nobody knew the rules
+ * (see causes.def), and no more than what such a score is worth.
+ */
+double verdict_confidence(enum run_cause cause, double score);
 
 /* Copies a line of evidence, whose names are escaped; one that is too wide ends with "…". */
 void verdict_copy_line(const char *line, char to[DIAGNOSIS_TEXT]);

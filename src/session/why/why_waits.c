@@ -34,7 +34,7 @@ static void judge_deadlock(struct why *why)
 	*verdict = (struct verdict){ .class = causes[CAUSE_DEADLOCK].class,
 				     .cause = CAUSE_DEADLOCK,
 				     .score = 1,
-				     .confidence = verdict_confidence(1),
+				     .confidence = verdict_confidence(CAUSE_DEADLOCK, 1),
 				     .hint = causes[CAUSE_DEADLOCK].hint };
 	for (size_t i = 0; i < why->deadlock.count; i++)
 		add_evidence(verdict, &why->deadlock.members[i]);
