@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: MIT
 """Builds and runs every test, then prints one line: N passed, N failed, N skipped.
 
-usage: run.py [--unprivileged]
-
 Three builds: the ordinary one runs all suites; one with address and undefined-behaviour
 sanitizers repeats those that only touch our own code; one by clang links the fuzz targets with
 libFuzzer and replays their corpora.  --unprivileged runs what a plain user can: the ordinary
@@ -14,6 +12,7 @@ named as unsteady: something to mend, but no reason to hold a change back.
 
 Every skip is named with its reason.  Where CI is set, one that skips.txt does not allow is a failure.
 """
+import argparse
 import os
 import pathlib
 import subprocess
@@ -87,11 +86,18 @@ def allowed_skips():
     return report.allowed_skips(who, (ROOT / "tests/skips.txt").read_text())
 
 
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--unprivileged", action="store_true", help="only what a plain user can run")
+    return parser.parse_args()
+
+
 def main():
+    arguments = read_arguments()
     for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):  # a make that a test runs is not part of ours
         os.environ.pop(name, None)
     found = report.Report(allowed_skips())
-    for build in UNPRIVILEGED if "--unprivileged" in sys.argv else BUILDS:
+    for build in UNPRIVILEGED if arguments.unprivileged else BUILDS:
         run(found, *build)
     print("\n".join(found.lines()))
     return 1 if found.failed or not found.passed else 0

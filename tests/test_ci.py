@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 STEPS = pathlib.Path(__file__).resolve().parent.parent / ".ci/steps.sh"
+SUITE = STEPS.parent.parent / "tests/run.py"
 
 
 class Steps(unittest.TestCase):
@@ -46,6 +47,11 @@ class Steps(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertEqual(lines[-6:], ["name: unsteady:", "  a: x", "name: failed:", "  b: y", "",
                                       "4 passed, 1 failed, 0 skipped"])
+
+    def test_a_word_that_the_suite_does_not_know_runs_nothing(self):
+        for word, status in (("--help", 0), ("--unprivilegd", 2)):
+            done = subprocess.run(["python3", SUITE, word], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, status, done.stderr)
 
     def test_a_step_that_cannot_be_is_skipped(self):
         self.assertEqual(self.run_steps("sh -c 'echo skipped: why; exit 77'", "true"),
