@@ -25,6 +25,8 @@ needs     programs without which the case is left out.
 core      also played by tests/integration/test_verdict.py.
 """
 import dataclasses
+import importlib
+import pathlib
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +55,13 @@ class Case:
         """All that may name $DATA, $PORT or $READY."""
         return " ".join([self.command if isinstance(self.command, str) else " ".join(self.command),
                          self.beside, self.prepare])
+
+
+def cases_of(names):
+    """The cases of all modules here whose files have such names."""
+    modules = [importlib.import_module(path.stem)
+               for path in sorted(pathlib.Path(__file__).resolve().parent.glob(names))]
+    return [case for module in modules for case in getattr(module, "CASES", [])]
 
 
 def sh(text):

@@ -51,20 +51,8 @@ def set_environment(build):
 def corpus(text):
     """The cases as (case, whether it is blind)."""
     import blind
-    import cases_made
-    import cases_once_blind
-    import cases_once_blind_fourth_attach
-    import cases_once_blind_fourth_run
-    import cases_once_blind_fourth_why
-    import cases_once_blind_second
-    import cases_once_blind_third
-    import cases_programs
-    import cases_watched
-    cases = [(case, False) for module in (cases_made, cases_programs, cases_watched, cases_once_blind,
-                                          cases_once_blind_second, cases_once_blind_third,
-                                          cases_once_blind_fourth_run, cases_once_blind_fourth_attach,
-                                          cases_once_blind_fourth_why)
-             for case in module.CASES] + [(case, True) for case in blind.CASES]
+    from case import cases_of
+    cases = [(case, False) for case in cases_of("cases_*.py")] + [(case, True) for case in blind.CASES]
     names = [case.name for case, _ in cases]
     if len(set(names)) != len(names):
         sys.exit(f"two cases have one name: {sorted({n for n in names if names.count(n) > 1})}")

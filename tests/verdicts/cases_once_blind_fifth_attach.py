@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Blind programs that taskscope attaches to."""
-from blind5_parts import (ECHO, HOGS, MONITOR, MONITORS_CROSSED, REDIS, RUBY_THREADS, THRASH, c, file, java,
+"""Programs that taskscope attaches to, of the corpus in cases_once_blind_fifth_run.py."""
+from once_blind_fifth_parts import (ECHO, HOGS, MONITOR, MONITORS_CROSSED, REDIS, RUBY_THREADS, THRASH, c, file, java,
                           nginx)
 from case import REDIS_SERVER, Case, sh
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Blind programs of which taskscope is asked why they do not move."""
-from blind5_parts import HOGS, INDEX, MONITORS_CROSSED, OLD_SPACE, REDIS, TERMINAL, c, file, java
+"""Programs that `why` is asked about, of the corpus in cases_once_blind_fifth_run.py."""
+from once_blind_fifth_parts import HOGS, INDEX, MONITORS_CROSSED, OLD_SPACE, REDIS, TERMINAL, c, file, java
 from case import REDIS_SERVER, Case, sh
 
 

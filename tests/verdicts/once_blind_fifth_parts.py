@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What several of the blind programs are made of."""
+"""What several programs of cases_once_blind_fifth_*.py are made of."""
 
 PRELUDE = r"""#define _GNU_SOURCE
 #include <fcntl.h>
