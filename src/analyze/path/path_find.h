@@ -54,9 +54,9 @@ int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attac
 		     bool *ret_of_busiest);
 
 /*
- * Whose path says more than one that is nothing but a process's wait for events, such as that of
- * timeout(1) for a signal: that of the thread below it that had most to do, itself or by others that it
- * waited for; 0 where there is none.  Returns 0 or -ENOMEM.
+ * Whose path says more than one that is nothing but a process's wait for events or for who does not end,
+ * such as that of timeout(1) for a signal: that of the thread below it that had most to do, itself or by
+ * others that it waited for; 0 where there is none.  Returns 0 or -ENOMEM.
  */
 int path_pick_below(const struct timeline *timeline, const struct critical_path *path,
 		    uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial);

@@ -310,7 +310,13 @@ int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attac
 	return 0;
 }
 
-/* The main thread whose waits for events are nearly all of the path, or 0. */
+/* Waits whose end nobody of the tree brought, as far as was seen. */
+static bool is_for_events(const struct path_segment *segment)
+{
+	return segment->kind == WAIT_POLL || segment->kind == WAIT_CHILD;
+}
+
+/* The main thread whose waits for events, or for who has not ended, are nearly all of the path, or 0. */
 static uint32_t who_waits_for_events(const struct timeline *timeline,
 				     const struct critical_path *path)
 {
@@ -321,14 +327,14 @@ static uint32_t who_waits_for_events(const struct timeline *timeline,
 		const struct path_segment *segment = &path->segments.data[i];
 		uint64_t length = segment->end_ns - segment->begin_ns;
 
-		if (segment->kind == WAIT_POLL &&
+		if (is_for_events(segment) &&
 		    (!longest || length > longest->end_ns - longest->begin_ns))
 			longest = segment;
 	}
 	for (size_t i = 0; longest && i < path->segments.count; i++) {
 		const struct path_segment *segment = &path->segments.data[i];
 
-		if (segment->kind == WAIT_POLL && segment->task.tid == longest->task.tid)
+		if (is_for_events(segment) && segment->task.tid == longest->task.tid)
 			ns += segment->end_ns - segment->begin_ns;
 	}
 	if (!longest || (double)ns < EVENTS_SHARE * (double)path->total_ns)

@@ -390,7 +390,7 @@ static void test_pick_who_waits_for_workers_while_the_first_naps(void **state)
  * A shell waits for timeout, which waits for a signal until the end.  The shell that that started waits
  * for its children, one after the other, and sleeps from `idle_us` on.
  */
-static uint32_t pick_below_timeout(uint64_t waits_us, uint64_t idle_us)
+static uint32_t pick_below_timeout(uint8_t reason, uint64_t waits_us, uint64_t idle_us)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
 	struct critical_path path;
@@ -407,7 +407,7 @@ static uint32_t pick_below_timeout(uint64_t waits_us, uint64_t idle_us)
 	WAITS(scene, 3, 305, idle_us, .reason = WAIT_CHILD, BY_MEMBER(5));
 	end_thread(scene, 5, idle_us);
 	WAITS(scene, 3, idle_us, 1000, .reason = WAIT_TIMER);
-	WAITS(scene, 2, 1000 - waits_us, 1000, .reason = WAIT_POLL, .waker_class = WAKER_INTERRUPT);
+	WAITS(scene, 2, 1000 - waits_us, 1000, .reason = reason, .waker_class = WAKER_INTERRUPT);
 	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD, BY_MEMBER(2));
 	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0), at_us(1000),
 					  &serial, &of_busiest),
@@ -423,10 +423,17 @@ static uint32_t pick_below_timeout(uint64_t waits_us, uint64_t idle_us)
 
 static void test_pick_who_is_active_while_one_waits_for_events(void **state)
 {
+	static const uint8_t reasons[] = { WAIT_POLL, WAIT_CHILD };
+
 	(void)state;
-	assert_int_equal(pick_below_timeout(800, 500), 3);
-	assert_int_equal(pick_below_timeout(799, 500), 0); /* it also did something itself */
-	assert_int_equal(pick_below_timeout(800, 499), 0); /* the others slept most of the time */
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+		assert_int_equal(pick_below_timeout(reasons[i], 800, 500), 3);
+		/* It also did something itself. */
+		assert_int_equal(pick_below_timeout(reasons[i], 799, 500), 0);
+		/* The others slept most of the time. */
+		assert_int_equal(pick_below_timeout(reasons[i], 800, 499), 0);
+	}
+	assert_int_equal(pick_below_timeout(WAIT_TIMER, 800, 500), 0);
 }
 
 /* The first thread waits until a millisecond; the other works for so long of it. */
