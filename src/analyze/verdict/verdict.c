@@ -33,7 +33,7 @@
 #define WOKEN_SURE 0.6
 /* A wait with a time limit is a sleep, or a wait for work that did not come. */
 #define TIMED_SURE 0.65
-/* A thread that may collect garbage, by its name, also does other work. */
+/* A thread that may collect garbage, by its name or its functions, also does other work. */
 #define COLLECTOR_SURE 0.65
 /* Where collecting has this share of the computing, that it is not most of it may be chance. */
 #define COLLECTING_MUCH 0.25
@@ -292,7 +292,8 @@ static double sure_of(const struct verdict_rule *rule, const struct verdict_fact
 		return FAILING_SURE;
 	if (cause == CAUSE_SLEEP && facts->timed > facts->wait[WAIT_TIMER])
 		return TIMED_SURE;
-	if (cause == CAUSE_GC && crew_may_be_collector(facts->who->thread))
+	if (cause == CAUSE_GC && (crew_may_be_collector(facts->who->thread) ||
+				  !crew_is_collector(&facts->crew, facts->who->thread)))
 		return COLLECTOR_SURE;
 	if ((cause == CAUSE_CPU || cause == CAUSE_SERIALISED) &&
 	    facts->collecting >= COLLECTING_MUCH)

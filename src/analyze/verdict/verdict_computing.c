@@ -164,13 +164,13 @@ static bool is_stage(const struct verdict_facts *facts)
 }
 
 /*
- * Sets how much of the computing is collecting; the main part of that, if most of it is.  The queue behind
- * threads of the tree does not count: who waits there is not who has the CPU.
+ * Sets how much of the computing is collecting, by the names of threads or of functions; the main part of that,
+ * if most of it is.  The queue behind threads of the tree does not count: who waits there is not who has the CPU.
  */
 static const struct path_part *find_collector(struct verdict_facts *facts)
 {
 	const struct path_part *best = NULL;
-	double ns = 0;
+	double ns = 0, by_threads;
 
 	for (size_t i = 0; i < facts->path->parts.count; i++) {
 		const struct path_part *part = &facts->path->parts.data[i];
@@ -181,8 +181,11 @@ static const struct path_part *find_collector(struct verdict_facts *facts)
 		if (!best || part->ns > best->ns)
 			best = part;
 	}
-	facts->collecting = share_of(ns, facts->on_cpu);
-	return facts->collecting >= MOST_OF_IT ? best : NULL;
+	by_threads = share_of(ns, facts->on_cpu);
+	facts->collecting = greater(by_threads, verdict_collecting_stacks(facts->run->profile));
+	if (facts->collecting < MOST_OF_IT)
+		return NULL;
+	return by_threads >= MOST_OF_IT ? best : facts->who;
 }
 
 /* The part of the busiest thread, if most of the computing is its. */

@@ -287,6 +287,13 @@ void evidence_cpu(const struct verdict_facts *facts, struct text *out)
 	evidence_cores(facts->run, "; ", out);
 }
 
+void evidence_gc(const struct verdict_facts *facts, struct text *out)
+{
+	said_part(facts, "on a CPU", facts->on_cpu, out);
+	text_append_string(out, ", of it collecting garbage ");
+	unit_format_share(out, facts->collecting);
+}
+
 void evidence_kernel_cpu(const struct verdict_facts *facts, struct text *out)
 {
 	said_part(facts, "in the kernel on a CPU", facts->cpu_for[CPU_IN_KERNEL], out);

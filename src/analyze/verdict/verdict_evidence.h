@@ -17,7 +17,7 @@ verdict_evidence evidence_oom_kill, evidence_deadlock, evidence_fd_limit, eviden
 	evidence_tiny_io, evidence_mmap_churn, evidence_page_faults, evidence_run_queue,
 	evidence_oversubscribed, evidence_disk, evidence_serialised, evidence_imbalance,
 	evidence_pipe_stage, evidence_kernel_cpu, evidence_cpu, evidence_sleep, evidence_poll,
-	evidence_child_wait, evidence_none;
+	evidence_child_wait, evidence_gc, evidence_none;
 
 /*
  * A cause that a verdict knows, with the strength that the facts give it: about the share of the

@@ -105,6 +105,9 @@ bool crew_is_collector(const struct crew *crew, const char *thread);
 /* Whether it is known only by what else there is not: it may have done other work for the program. */
 bool crew_may_be_collector(const char *thread);
 
+/* 0 to 1: the share of the time on a CPU in which stacks show the collector; 0 where it has no names. */
+double verdict_collecting_stacks(const struct profile *profile);
+
 /* Why the computing on the path took so long; the first that holds. */
 enum computing {
 	COMPUTING_COLLECTOR,

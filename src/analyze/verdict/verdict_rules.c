@@ -269,7 +269,7 @@ const struct verdict_rule verdict_rules[CAUSE_COUNT] = {
 	{ CAUSE_RUN_QUEUE,    run_queue,    evidence_run_queue,    PATH_RUN_QUEUE },
 	{ CAUSE_OVERSUBSCRIBED, oversubscribed, evidence_oversubscribed, PATH_RUN_QUEUE },
 	{ CAUSE_DISK,         disk,         evidence_disk,         WAIT_DISK },
-	{ CAUSE_GC,           collector,    evidence_cpu,          PATH_CPU },
+	{ CAUSE_GC,           collector,    evidence_gc,           PATH_CPU },
 	{ CAUSE_SERIALISED,   serialised,   evidence_serialised,   PATH_CPU },
 	{ CAUSE_IMBALANCE,    imbalance,    evidence_imbalance,    PATH_CPU },
 	{ CAUSE_PIPE_STAGE,   pipe_stage,   evidence_pipe_stage,   PATH_CPU },

@@ -4,6 +4,8 @@
 
 #include "verdict_scene.h"
 
+#include "hand_profile.h"
+
 static void contend(struct run *run, double via, double held)
 {
 	for (int i = 1; i <= 4; i++)
@@ -301,6 +303,38 @@ static void waits_for_a_collector_are_not_waits_for_a_lock(void **state)
 	}
 }
 
+/* Where threads have no names of their own, functions do: half of the time below a collector is enough. */
+static void a_collector_is_known_by_the_functions_of_a_thread(void **state)
+{
+	static const struct {
+		const char *stack;
+		uint64_t ns;
+		enum run_cause cause;
+		bool is_sure;
+	} scenes[] = {
+		{ "main;gc_collect_main;visit", 500, CAUSE_GC, false },
+		{ "main;gc_collect_main;visit", 499, CAUSE_CPU, false },
+		{ "main;gc_collect_main;visit", 249, CAUSE_CPU, true },
+		{ "main;visit;gc_collect_main", 500, CAUSE_GC, false },
+		{ "main;my_gc_collect_main;visit", 500, CAUSE_CPU, true },
+		{ "main;v8::internal::Sweeper::RawSweep", 500, CAUSE_GC, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++) {
+		RUN(1000);
+
+		run->profile = hand_profile();
+		hand_add(run->profile, PROFILE_ON_CPU, scenes[i].stack, scenes[i].ns);
+		hand_add(run->profile, PROFILE_ON_CPU, "main;work", 1000 - scenes[i].ns);
+		hand_add(run->profile, PROFILE_OFF_CPU, "main;work", 5000);
+		THREAD(.pid = 10, .on_cpu = 990);
+		PART(1000, .kind = PATH_CPU);
+		assert_cause(run, scenes[i].cause);
+		assert_int_equal(judge_as_is(run).score >= 0.7, scenes[i].is_sure);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +347,7 @@ int main(void)
 		cmocka_unit_test(who_is_kept_out_by_a_lock_is_not_done_early),
 		cmocka_unit_test(who_never_gets_a_lock_may_have_nothing_to_do),
 		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
+		cmocka_unit_test(a_collector_is_known_by_the_functions_of_a_thread),
 		cmocka_unit_test(the_thread_of_a_virtual_machine_collects_if_no_other_can),
 		cmocka_unit_test(the_queue_behind_a_collector_is_not_computing),
 		cmocka_unit_test(waits_for_a_collector_are_not_waits_for_a_lock),
