@@ -119,7 +119,11 @@ static void help_exit(FILE *out, const char *status, size_t length, const char *
 static void help_key(FILE *out, const char *keys, size_t length, const char *meaning,
 		     size_t meaning_length)
 {
-	fprintf(out, "  %-17.*s%.*s\n", (int)length, keys, (int)meaning_length, meaning);
+	CLEANUP(text_free) struct text words = { 0 };
+
+	text_append(&words, meaning, meaning_length);
+	fprintf(out, "  %-17.*s", (int)length, keys);
+	help_words(out, text_string(&words), "                   ");
 }
 
 /* Prints them only where there are more than 0 and 2. */

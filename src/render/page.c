@@ -23,8 +23,7 @@ static size_t escape_length(const char *at, size_t left)
 	return length < left ? length + 1 : 0;
 }
 
-/* Where to break the line so that it takes at most `width` columns: at a blank, if there is one. */
-static size_t find_break(const char *line, size_t length, size_t width)
+size_t page_break(const char *line, size_t length, size_t width)
 {
 	size_t at = 0, blank = 0, column = 0;
 
@@ -46,7 +45,7 @@ static size_t find_break(const char *line, size_t length, size_t width)
 static void print_line(const char *line, size_t length, size_t width, FILE *out)
 {
 	size_t indent = strspn(line, " ") + INDENT;
-	size_t first = find_break(line, length, width);
+	size_t first = page_break(line, length, width);
 
 	if (indent > width / 2)
 		indent = INDENT < width / 2 ? INDENT : 0;
@@ -58,7 +57,7 @@ static void print_line(const char *line, size_t length, size_t width, FILE *out)
 			line++;
 			length--;
 		}
-		first = find_break(line, length, width - indent);
+		first = page_break(line, length, width - indent);
 		fprintf(out, "\n%*s", (int)indent, "");
 		fwrite(line, 1, first, out);
 	}

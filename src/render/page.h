@@ -30,6 +30,9 @@ void page_open(struct page *page, FILE *to);
 /* The same with the width of a terminal other than the output. */
 void page_open_for(struct page *page, struct terminal terminal, FILE *to);
 
+/* Where to break a line so that it takes at most `width` columns: at a blank, if there is one. */
+size_t page_break(const char *line, size_t length, size_t width);
+
 /* Returns 0, or -ENOMEM when memory ran out. */
 int page_close(struct page *page);
 

@@ -71,6 +71,15 @@ class Detail(support.TestCase):
             count = len(os.listdir(f"/proc/{process.pid}/fd"))
             top.wait_for(rf"open files  {count}, .*, {count - 10000} whose kind was not read")
 
+    @unittest.skipUnless(support.is_root(), "needs root, to become somebody else")
+    def test_files_whose_kind_may_not_be_read_are_not_others(self):
+        sleeper = self.start("sleep", "4711", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        lacks = ["setpriv", "--inh-caps=-all", "--bounding-set=-all"]
+        with self.top("-i", "200ms", "-p", sleeper.pid, rows=60, prefix=lacks) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            top.wait_for("^  open files  3, 3 whose kind may not be read$")
+
     def test_why_answers_in_place(self):
         sleeper = self.start("sleep", "4711")
         with self.top("-i", "100ms", "-p", sleeper.pid) as top:
@@ -126,11 +135,14 @@ class Detail(support.TestCase):
         with self.top("-i", "200ms", "-p", process.pid) as top:
             top.wait_for(TABLE)
             top.send("Enter")
-            top.wait_for(r"^  command  sleep 1+$")
+            # All of it is on the screen, below where it begins.
+            top.wait_for(lambda lines: sum(line.count("1") for line in lines[5:9]) >= 200 and
+                         lines[5] == "  command  sleep" and lines[7].startswith(" " * 11 + "1"))
+            top.wait_for(r"^  program  /")
             top.send("Right")
-            top.wait_for(r"^d  sleep 1+$")
+            top.wait_for(r"^d  sleep$")
             top.send("Left")
-            top.wait_for(r"^  command  sleep 1+$")
+            top.wait_for(r"^  command  sleep$")
 
     @unittest.skipUnless(support.is_root(), "needs root")
     def test_the_processes_of_a_user_are_chosen(self):

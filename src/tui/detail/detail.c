@@ -18,6 +18,7 @@
 #define WAITS_MOST 40
 #define CHILDREN_MOST 20
 #define EVENTS_MOST 20
+#define LABELS 11 /* columns of the words before what is said of a process */
 
 /* A value of the task or its process as the table has it. */
 static void append_value(struct top *top, const struct group *group, enum metric_id id,
@@ -82,14 +83,14 @@ static void add_identity(struct top *top, const struct process *process, const s
 	top_text_line(&top->text, "%s  process %" PRId32 "%s%s%s",
 		      snapshot_text(snapshot, process->pcomm), process->tgid,
 		      age.length ? ", began " : "", text_string(&age), age.length ? " ago" : "");
-	top_text_line(&top->text, "  command  %s",
-		      process->cmdline ? snapshot_text(snapshot, process->cmdline) : "-");
-	top_text_line(&top->text, "  program  %s",
-		      process->exe ? snapshot_text(snapshot, process->exe) : "-");
+	top_text_words(&top->text, LABELS, "  command  %s",
+		       process->cmdline ? snapshot_text(snapshot, process->cmdline) : "-");
+	top_text_words(&top->text, LABELS, "  program  %s",
+		       process->exe ? snapshot_text(snapshot, process->exe) : "-");
 	top_text_line(&top->text, "  user     %s",
 		      process->user ? snapshot_text(snapshot, process->user) : "-");
-	top_text_line(&top->text, "  cgroup   %s",
-		      task->cgroup ? snapshot_text(snapshot, task->cgroup) : "-");
+	top_text_words(&top->text, LABELS, "  cgroup   %s",
+		       task->cgroup ? snapshot_text(snapshot, task->cgroup) : "-");
 }
 
 /* Who started it, up to the first; a ring, which only a forged file has, ends. */
@@ -109,7 +110,7 @@ static void add_parents(struct top *top, uint32_t row)
 			    snapshot->processes[row].tgid);
 	}
 	if (line.length)
-		top_text_line(&top->text, "  started by %s", text_string(&line));
+		top_text_words(&top->text, LABELS, "  started by %s", text_string(&line));
 }
 
 /* Whom it started, those that still live. */
@@ -131,7 +132,7 @@ static void add_children(struct top *top, int32_t pid)
 	if (count > CHILDREN_MOST)
 		text_format(&line, " and %zu more", count - CHILDREN_MOST);
 	if (count)
-		top_text_line(&top->text, "  started  %s", text_string(&line));
+		top_text_words(&top->text, LABELS, "  started  %s", text_string(&line));
 }
 
 /* What a thread waits for; of many threads only the first ones are looked up. */

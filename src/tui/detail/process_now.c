@@ -19,6 +19,7 @@
 
 /* Reading a link takes a microsecond: more would be felt. */
 #define FILES_MOST 10000
+#define LABELS 14 /* columns of the words before what is said */
 #define STACK_LINES_MOST 12
 #define STACK_BYTES_MOST 4096
 
@@ -42,6 +43,7 @@ static const struct {
 	{ "/dev/", "devices" },
 	{ "/", "files" },
 	{ "", "others" },
+	{ "", "whose kind may not be read" },
 };
 
 static size_t kind_of(int dir, const char *name)
@@ -98,7 +100,7 @@ static int64_t add_files(struct text_page *page, int process)
 			text_format(&line, ", %zu %s", counts[i], kinds[i].name);
 	if (count > FILES_MOST)
 		text_format(&line, ", %lld whose kind was not read", (long long)count - FILES_MOST);
-	top_text_line(page, "  open files  %s", text_string(&line));
+	top_text_words(page, LABELS, "  open files  %s", text_string(&line));
 	return count;
 }
 
@@ -188,8 +190,8 @@ static void add_memory(struct text_page *page, int process)
 	if (size < 0)
 		top_text_line(page, "  memory      not known: %s", strerror((int)-size));
 	else
-		top_text_line(page, "  memory      %s",
-			      line.length ? text_string(&line) : "none of its own");
+		top_text_words(page, LABELS, "  memory      %s",
+			       line.length ? text_string(&line) : "none of its own");
 }
 
 static void add_stack(struct top *top, int process, int32_t pid)

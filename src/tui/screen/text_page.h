@@ -21,5 +21,8 @@ void top_text_clear(struct text_page *page);
 /* Adds a line, escaped; one that begins with a blank is no heading. */
 void top_text_line(struct text_page *page, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* The same in as many lines as the screen needs for it; `indent` columns begin each further one. */
+void top_text_words(struct text_page *page, int indent, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

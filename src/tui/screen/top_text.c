@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "render/page.h"
 #include "tui/screen/top_state.h"
 
 void top_text_clear(struct text_page *page)
@@ -17,26 +18,60 @@ void top_text_clear(struct text_page *page)
 }
 
 /* Lines are escaped here, since they have names of strangers in them. */
+static void append_values(struct text *line, const char *format, va_list values)
+{
+	CLEANUP(free_pointer) char *made = NULL;
+	int length = vasprintf(&made, format, values);
+
+	if (length < 0)
+		made = NULL;
+	else
+		text_append_escaped(line, made, (size_t)length);
+}
+
+static void append_line(struct text_page *page, const char *line)
+{
+	char *kept = strdup(line);
+
+	if (kept && array_append(&page->lines, kept) < 0)
+		free(kept);
+}
+
 void top_text_line(struct text_page *page, const char *format, ...)
 {
 	CLEANUP(text_free) struct text line = { 0 };
-	CLEANUP(free_pointer) char *made = NULL;
 	va_list values;
-	int length;
 
 	va_start(values, format);
-	length = vasprintf(&made, format, values);
+	append_values(&line, format, values);
 	va_end(values);
-	if (length < 0) {
-		made = NULL;
-		return;
-	}
-	text_append_escaped(&line, made, (size_t)length);
-	free(made);
-	made = strdup(text_string(&line));
-	if (made && array_append(&page->lines, made) == 0)
-		made = NULL;
+	append_line(page, text_string(&line));
 }
+
+void top_text_words(struct text_page *page, int indent, const char *format, ...)
+{
+	CLEANUP(text_free) struct text all = { 0 };
+	size_t columns = (size_t)display_columns(), length;
+	va_list values;
+	const char *rest;
+
+	/* On a narrow screen all of it is for the words. */
+	indent = columns < 2 * (size_t)indent ? 2 : indent;
+	va_start(values, format);
+	append_values(&all, format, values);
+	va_end(values);
+	for (rest = text_string(&all); *rest; rest += length + (rest[length] == ' ')) {
+		CLEANUP(text_free) struct text line = { 0 };
+		size_t before = rest == text_string(&all) ? 0 : (size_t)indent;
+
+		length = page_break(rest, strlen(rest), columns > before ? columns - before : 1);
+		text_format(&line, "%*s", (int)before, "");
+		text_append(&line, rest, length);
+		append_line(page, text_string(&line));
+	}
+}
+
+#define HELP_INDENT 32 /* where what keys do begins */
 
 static void add_key(struct text_page *page, const struct key_info *key)
 {
@@ -46,7 +81,7 @@ static void add_key(struct text_page *page, const struct key_info *key)
 	for (; key->name[i] && i + 1 < sizeof(name); i++)
 		name[i] = (char)tolower(key->name[i]);
 	name[i] = '\0';
-	top_text_line(page, "  %-16s %-12s %s", key->keys, name, key->help);
+	top_text_words(page, HELP_INDENT, "  %-16s %-12s %s", key->keys, name, key->help);
 }
 
 void top_show_keys(struct top *top)
