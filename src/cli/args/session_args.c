@@ -323,7 +323,9 @@ int session_args_report(const struct session_args *args, const struct run *run, 
 	if (!out)
 		return error_set(error, -ENOMEM, "out of memory: there is no report");
 	diagnose(run, &diagnosis);
-	failed = run_text_page(out, &terminal, run, &diagnosis, RUN_TEXT_ROWS, args->verbose) < 0;
+	failed = run_text_page(out, &terminal, run, &diagnosis,
+			       args->verbose ? RUN_TEXT_ROWS_LONG : RUN_TEXT_ROWS,
+			       args->verbose) < 0;
 	if (fclose(out) != 0 || failed)
 		return error_set(error, -ENOMEM, "out of memory: there is no report");
 	write_patiently(STDERR_FILENO, bytes, length);

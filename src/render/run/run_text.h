@@ -25,6 +25,7 @@ struct run_text_options {
 
 /* Rows of each table, unless -n says otherwise. */
 #define RUN_TEXT_ROWS 8
+#define RUN_TEXT_ROWS_LONG 10 /* of a longer report */
 
 /* What limited the run, in one line: "limited by lock_contention, ... (lock_bound, 90 % sure)". */
 void run_text_append_limit(struct text *out, const struct verdict *verdict);
