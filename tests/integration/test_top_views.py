@@ -73,6 +73,12 @@ class Views(support.TestCase):
         self.assertEqual(status, 2)
         self.assertIn("a file has no jobs", err)
 
+    def test_a_host_without_scopes_says_who_has_them(self):
+        with self.top("-i", "200ms", "-p", os.getpid()) as top:
+            top.wait_for("COMMAND$")
+            top.send("6")
+            top.wait_for("^ +1 .* \\(none\\)\nno scope is open: programs with libtaskscope have them")
+
     def test_jobs_of_a_recording(self):
         with recorder.Recorder(self, "--interval", "200ms") as running:
             job = self.recorded_job(running)
@@ -102,9 +108,10 @@ class Views(support.TestCase):
             top.wait_for("^ +ID STATE +PROGRESS +TIME +ETA")
             top.send("x")
             top.wait_for("^1 job: nightly")
-            top.wait_for(r"^ +1 running \[\|* *\] \d/3 .* nightly")
+            # Its name is whole, however little room there is for its command.
+            top.wait_for(r"^ +1 running \[\|* *\] \d/3 .* nightly( |$)")
             top.send("Enter")
-            top.wait_for("job #1")
+            top.wait_for("job #1 nightly")
             top.send("R", "8")
             top.wait_for(r"^ +1 success .* nightly")
             top.wait_for("  step two$")

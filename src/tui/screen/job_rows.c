@@ -198,10 +198,12 @@ static void append_job_name(const struct moment_job *job, const struct job_step 
 	if (step)
 		text_append_string(out, "  step ");
 	text_append_escaped(out, name, strlen(name));
-	if (!step && job->job.cmd) {
-		text_append_string(out, "  ");
+}
+
+static void append_command(const struct moment_job *job, struct text *out)
+{
+	if (job->job.cmd)
 		text_append_escaped(out, job->job.cmd, strlen(job->job.cmd));
-	}
 }
 
 void top_job_name(const struct top *top, size_t row, struct text *out)
@@ -209,15 +211,37 @@ void top_job_name(const struct top *top, size_t row, struct text *out)
 	const struct job_step *step;
 	const struct moment_job *job = top_job_at(top, row, &step);
 
-	if (job)
-		append_job_name(job, step, out);
+	if (!job)
+		return;
+	append_job_name(job, step, out);
+	text_append_string(out, step ? "" : "  ");
+	if (!step)
+		append_command(job, out);
+}
+
+#define COMMAND_LEAST 8 /* less of a command says nothing */
+
+/* What it is called comes first; its command has the room that is left. */
+static void paint_names(int row, int column, bool is_marked, const struct moment_job *job,
+			const struct job_step *step)
+{
+	CLEANUP(text_free) struct text name = { 0 };
+	CLEANUP(text_free) struct text command = { 0 };
+
+	append_job_name(job, step, &name);
+	column += 2 + display_put_name(row, column, display_columns() - column, is_marked,
+				       text_string(&name));
+	if (!step)
+		append_command(job, &command);
+	if (column + COMMAND_LEAST <= display_columns())
+		display_put_name(row, column, display_columns() - column, is_marked,
+				 text_string(&command));
 }
 
 static void paint_job(struct top *top, int row, size_t number, const struct job_use *jobs,
 		      const struct job_use *steps)
 {
 	struct text cells[JOB_CELLS] = { 0 };
-	CLEANUP(text_free) struct text name = { 0 };
 	bool is_marked = number == top->selected;
 	const struct job_step *step;
 	const struct moment_job *job = top_job_at(top, number, &step);
@@ -231,7 +255,6 @@ static void paint_job(struct top *top, int row, size_t number, const struct job_
 		fill_step(top, cells, step, steps ? &steps[step - top->moment.steps.data] : NULL);
 	else
 		fill_job(top, cells, job, jobs ? &jobs[job - top->moment.jobs.data] : NULL);
-	append_job_name(job, step, &name);
 	display_put(row, 0, 1, STYLE_PLAIN, is_marked, " ");
 	display_fill(row, 0, is_marked);
 	for (int i = 0; i < JOB_CELLS; i++) {
@@ -240,7 +263,7 @@ static void paint_job(struct top *top, int row, size_t number, const struct job_
 				    is_marked, text_string(&cells[i]));
 		text_free(&cells[i]);
 	}
-	display_put_name(row, column, display_columns() - column, is_marked, text_string(&name));
+	paint_names(row, column, is_marked, job, step);
 }
 
 void top_paint_jobs(struct top *top, int row, int rows)

@@ -281,6 +281,17 @@ void top_keep_selected(struct top *top, int rows)
 		top->first = 0;
 }
 
+/* Where nothing has what the view is about, it says who would. */
+static void paint_hint(const struct top *top, int row)
+{
+	const struct grouping *grouping = top->view.grouping;
+
+	if (grouping->axis == AXIS_SCOPE && grouping->group_count == 1 &&
+	    !grouping->groups[0].key[0])
+		display_put(row + 2, 0, display_columns(), STYLE_PLAIN, false,
+			    "no scope is open: programs with libtaskscope have them");
+}
+
 void top_paint_table(struct top *top, int row, int rows)
 {
 	struct layout layout = { .row = row };
@@ -301,6 +312,8 @@ void top_paint_table(struct top *top, int row, int rows)
 		paint_titles(top, &cells, &layout);
 		for (size_t line = 0; line < part.group_count; line++)
 			paint_row(top, &cells, &layout, line);
+		if (rows > 2)
+			paint_hint(top, row);
 	}
 	table_clear(&cells.table);
 }
