@@ -90,6 +90,14 @@ class Top(support.TestCase):
                 top.wait_for(shows)
                 self.check_screen(f"recording-{name}.txt", top)
 
+    def test_a_long_path_leaves_room_for_the_time(self):
+        folder = pathlib.Path(self.path("d" * 90))
+        folder.mkdir()
+        os.rename(self.store(), folder / "r.db")
+        for columns in [40, 80]:
+            with self.subTest(columns=columns), self.top("--store", folder / "r.db", columns=columns) as top:
+                top.wait_for(r"^/\S*…\S*/r\.db .*\b22:15:35 .*recording")
+
     def test_figures_of_a_recording_are_those_of_the_same_moment_as_json(self):
         store = self.store()
         status, out, err = support.run("top", "--json", "--store", store, "--at", "22:14:35", "-m",
@@ -187,6 +195,61 @@ class Top(support.TestCase):
             column = top.screen.lines()[row].index("nr_threads")
             top.type(f"\x1b[<0;{column + 2};{row + 1}M")
             top.wait_for("nr_threads▼")
+
+    def test_the_wheel_moves_the_mark_and_a_click_sets_it(self):
+        with self.top("a.tscope") as top:
+            top.wait_for(TABLE)
+            top.settle()
+            row = next(i for i, line in enumerate(top.screen.lines()) if " PID " in line)
+            pids = [line.split()[0] for line in top.screen.lines()[row + 1:row + 6]]
+
+            def shows(pid):
+                top.send("Enter")
+                top.wait_for(rf"  process {pid}(,|$)")
+                top.send("Escape")
+                top.wait_for(TABLE)
+
+            shows(pids[0])
+            for wheel, at in [(65, 1), (65, 2), (64, 1)]:
+                top.type(f"\x1b[<{wheel};5;8M")
+                shows(pids[at])
+            top.type(f"\x1b[<0;5;{row + 5}M\x1b[<0;5;{row + 5}m")
+            shows(pids[3])
+            top.send("?")
+            top.wait_for("^Keys ")
+            top.type("\x1b[<65;5;8M")
+            top.wait_for(lambda lines: not any(line.startswith("Keys ") for line in lines))
+            top.type("\x1b[<64;5;8M")
+            top.wait_for("^Keys ")
+
+    def test_a_host_with_many_threads_is_shown(self):
+        wanted = min(30000, int(pathlib.Path("/proc/sys/kernel/pid_max").read_text()) // 2)
+        crowd = subprocess.Popen([os.environ["TASKSCOPE_MANY_THREADS"], str(wanted)], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE)
+        with crowd, self.top("-p", f"{crowd.pid},{os.getpid()}", "-i", "500ms", rows=260) as top:
+            crowd.stdin.write(b"\n")
+            crowd.stdin.flush()
+            count = int(crowd.stdout.readline())
+            if count < 10000:
+                crowd.stdin.close()
+                self.skipTest("this host has no room for 10,000 threads")
+            top.wait_for(rf"  threads {count + 2}: ")
+            top.wait_for(rf"^ +{crowd.pid} .* S timer x{count + 1} |^ +{crowd.pid} .* S \S* ?x{count + 1} ")
+            top.send("2")
+            top.wait_for(r"^ +TID ")
+            top.send("End")
+            top.wait_for(r"^ +\d+ .* many_threads$")
+            top.send("Home", "Enter")
+            top.wait_for(rf"  process {crowd.pid}, began")
+            top.wait_for("^  and %d more$" % (count + 1 - 200))
+            top.wait_for("^  open files  ")
+            top.send("Escape", "1")
+            top.wait_for(r"^ +PID ")
+            crowd.stdin.close()
+            crowd.wait()
+            top.wait_for("^processes 1 ")
+            top.send("q")
+            self.assertEqual(top.end(), 0)
 
     def test_a_filter_is_typed_applied_and_kept(self):
         with self.top("a.tscope") as top:

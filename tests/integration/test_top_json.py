@@ -73,6 +73,15 @@ class Top(recorder.Case):
                 busy += row["run_time_ns"] > 0
         self.assertGreater(busy, 0)
 
+    def test_the_first_tick_of_another_recorder_has_rates_since_the_last_one_of_the_first(self):
+        for _ in range(2):
+            with recorder.Recorder(self, "-i", "100ms") as rec:
+                rec.next_tick(2)
+        lines = self.lines("--store", rec.store, "--history", "1h", "-m", METRICS)
+        self.assertGreater(len(lines), 4)
+        for line in lines[1:]:
+            self.assertIn("cpu_busy_percent", line["host"], line["host"])
+
     def test_a_moment_between_two_ticks_says_so(self):
         with recorder.Recorder(self, "-i", "100ms") as rec:
             rec.next_tick(2)

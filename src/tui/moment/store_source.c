@@ -72,12 +72,23 @@ static int compare_times(const void *first, const void *second)
 	return a < b ? -1 : a > b;
 }
 
-/* The sample that was recorded has more than the snapshot tells: what the recorder knew of itself. */
+/*
+ * The sample that was recorded has more than the snapshot tells: what the recorder knew of itself.  The
+ * first one of a recorder has no shares of the CPUs; since the moment before, which the rows are about, they
+ * are known.
+ */
 static int take_sample(void *context, const struct host_sample *sample)
 {
 	struct moment *moment = context;
+	const struct host_sample made = moment->sample;
 
 	moment->sample = *sample;
+	for (int value = HOST_VALUE_cpu_busy_percent; value <= HOST_VALUE_cpu_steal_percent;
+	     value++)
+		if (host_sample_has(&made, (enum host_value)value) &&
+		    !host_sample_has(sample, (enum host_value)value))
+			host_sample_set(&moment->sample, (enum host_value)value,
+					made.values[value]);
 	/* The text is the store's, and goes with the row. */
 	if (sample->jobs)
 		moment->sample.jobs =

@@ -120,8 +120,10 @@ static struct telling_thread find_telling(const struct grouping *grouping,
 }
 
 /* "S poll", "D disk x3": the state, what is known of the wait, and how many threads are in it. */
-static enum style append_wait(struct top *top, const struct group *group, struct text *out)
+static enum style append_wait(struct top *top, const struct group *group, int width,
+			      struct text *out)
 {
+	CLEANUP(text_free) struct text count = { 0 };
 	const struct grouping *grouping = top->view.grouping;
 	struct telling_thread thread = find_telling(grouping, group);
 	const struct task *task = &grouping->snapshot->tasks[thread.row];
@@ -137,12 +139,16 @@ static enum style append_wait(struct top *top, const struct group *group, struct
 	if (thread.state != 'R' || !top->moment.is_live)
 		what = moment_source_wait(top->options->source, &top->moment, &key,
 					  !top->is_paused);
-	if (what[0]) {
-		text_append_string(out, " ");
-		text_append_escaped(out, what, strlen(what));
-	}
 	if (thread.count > 1)
-		text_format(out, " x%" PRIu32, thread.count);
+		text_format(&count, " x%" PRIu32, thread.count);
+	if (what[0] && width > (int)count.length + 2) {
+		CLEANUP(text_free) struct text name = { 0 };
+
+		text_append_escaped(&name, what, strlen(what));
+		text_append_string(out, " ");
+		text_append_start(out, text_string(&name), (size_t)width - count.length - 2);
+	}
+	text_append_string(out, text_string(&count));
 	return thread.state == 'D' || thread.state == 'Z' ? STYLE_BAD :
 	       thread.state == 'R'			  ? STYLE_GOOD :
 							    STYLE_PLAIN;
@@ -206,7 +212,7 @@ int extras_paint(struct top *top, const struct view_rows *rows, const struct ext
 	}
 	if (extras->wait_width) {
 		text_clear(&cell);
-		style = append_wait(top, group, &cell);
+		style = append_wait(top, group, extras->wait_width, &cell);
 		display_put(row, column, extras->wait_width, style, is_marked, text_string(&cell));
 		column += extras->wait_width + 1;
 	}

@@ -16,7 +16,8 @@
 #define HEADER_ROWS 5
 #define BAR_WIDTH 10
 #define PRESSURE_WIDTH 3
-#define NARROW 60 /* the date and the uptime give way to the time */
+#define TITLE_LEAST 10
+#define NARROW 60 /* the date, the uptime and bars give way to the time and figures */
 
 /* On a low screen the table is what counts. */
 int top_header_rows(const struct top *top)
@@ -44,6 +45,10 @@ static void append_state(const struct top *top, struct text *line)
 		text_append_string(line, top->is_paused ? "  PAUSED" : "  live");
 	else if (kind->can_move)
 		text_append_string(line, top->is_paused ? "  recording" : "  playing");
+	if (kind->can_move && top->moment.tasks->interval_ns && display_columns() >= NARROW) {
+		text_append_string(line, "  rates over ");
+		unit_format(line, UNIT_NS, top->moment.tasks->interval_ns);
+	}
 	if (top->moment.asked_unix_ns)
 		text_append_string(line, "  between ticks");
 	if (top->moment.tasks && top->moment.tasks->facts[FACT_resolution].present)
@@ -56,14 +61,25 @@ static void append_state(const struct top *top, struct text *line)
 		text_format(line, "  self %.1f %%", top->own_percent);
 }
 
+/* The end of a path says which file it is, and leaves room for the time. */
+static void append_title(const struct top *top, struct text *line)
+{
+	CLEANUP(text_free) struct text title = { 0 };
+	size_t third = (size_t)display_columns() / 3,
+	       most = third > TITLE_LEAST ? third : TITLE_LEAST;
+
+	text_append_escaped(&title, top->options->title, strlen(top->options->title));
+	text_append_cut_at(line, text_string(&title), most, most / 4);
+	text_append_string(line, "  ");
+}
+
 static void paint_first(const struct top *top, int row)
 {
 	CLEANUP(text_free) struct text line = { 0 };
 	const struct fact *uptime = &top->moment.read->facts[FACT_boottime_ns];
 	bool is_narrow = display_columns() < NARROW;
 
-	text_append_escaped(&line, top->options->title, strlen(top->options->title));
-	text_append_string(&line, "  ");
+	append_title(top, &line);
 	if (is_narrow)
 		top_append_time_of_day(&line, top->moment.sample.unix_ns);
 	else
@@ -76,21 +92,31 @@ static void paint_first(const struct top *top, int row)
 	display_put(row, 0, display_columns(), STYLE_HEADING, false, text_string(&line));
 }
 
-/* "CPU [|||||     ] 45.1 %": readable without colour; "-" where it is not known. */
-static int paint_bar(int row, int column, int width, const char *name, bool is_known, double share,
-		     const char *amount)
+/* "[|||||     ] " */
+static int paint_bar(int row, int column, int width, double share)
 {
 	enum style style = share >= 0.9 ? STYLE_BAD : share >= 0.6 ? STYLE_WARNING : STYLE_GOOD;
-	int filled = is_known ? (int)(share * width + 0.5) : 0, columns = display_columns();
+	int filled = (int)(share * width + 0.5), columns = display_columns(), begin = column;
 	char bar[BAR_WIDTH + 1];
 
 	for (int i = 0; i < width; i++)
 		bar[i] = i < filled ? '|' : ' ';
 	bar[width] = '\0';
-	column += display_put(row, column, columns, STYLE_PLAIN, false, name);
 	column += display_put(row, column, columns, STYLE_PLAIN, false, "[");
 	column += display_put(row, column, columns, style, false, bar);
 	column += display_put(row, column, columns, STYLE_PLAIN, false, "] ");
+	return column - begin;
+}
+
+/* "CPU [|||||     ] 45.1 %": readable without colour; "-" where it is not known.  Figures say more than bars. */
+static int paint_share(int row, int column, int width, const char *name, bool is_known,
+		       double share, const char *amount)
+{
+	int columns = display_columns();
+
+	column += display_put(row, column, columns, STYLE_PLAIN, false, name);
+	if (columns >= NARROW)
+		column += paint_bar(row, column, width, is_known ? share : 0);
 	column += display_put(row, column, columns, STYLE_PLAIN, false, is_known ? amount : "-");
 	return column + 2;
 }
@@ -103,8 +129,8 @@ static int paint_used(int row, int column, const char *name, bool is_known, doub
 	unit_format_real(&amount, UNIT_BYTES, used);
 	text_append_string(&amount, " of ");
 	unit_format_real(&amount, UNIT_BYTES, total);
-	return paint_bar(row, column, BAR_WIDTH, name, is_known, total > 0 ? used / total : 0,
-			 text_string(&amount));
+	return paint_share(row, column, BAR_WIDTH, name, is_known, total > 0 ? used / total : 0,
+			   text_string(&amount));
 }
 
 static void paint_bars(const struct top *top, int row)
@@ -119,7 +145,7 @@ static void paint_bars(const struct top *top, int row)
 	int column;
 
 	snprintf(percent, sizeof(percent), "%.1f %%", busy);
-	column = paint_bar(row, 0, BAR_WIDTH, "CPU ", has_cpu, busy / 100, percent);
+	column = paint_share(row, 0, BAR_WIDTH, "CPU ", has_cpu, busy / 100, percent);
 	column = paint_used(row, column, "Mem ", has_used && has_total, used, total);
 	if (has_swap && swap->number)
 		paint_used(row, column, "Swp ", true, swapped, (double)swap->number);
@@ -159,8 +185,8 @@ static int paint_pressures(const struct top *top, int row)
 		char amount[32];
 
 		snprintf(amount, sizeof(amount), "%.1f %%", percent);
-		column = paint_bar(row, column, PRESSURE_WIDTH, parts[i].words, is_known,
-				   percent / 100, amount);
+		column = paint_share(row, column, PRESSURE_WIDTH, parts[i].words, is_known,
+				     percent / 100, amount);
 	}
 	return column;
 }
@@ -185,6 +211,22 @@ static void paint_pressure(const struct top *top, int row)
 		    text_string(&line));
 }
 
+/* The job whose processes are shown; it may have gone from the list meanwhile. */
+static void append_job(const struct top *top, struct text *line)
+{
+	if (!top->choice.job)
+		return;
+	text_format(line, "  job #%" PRIu64, top->choice.job);
+	for (size_t i = 0; i < top->moment.jobs.count; i++) {
+		const struct job *job = &top->moment.jobs.data[i].job;
+
+		if (job->id != top->choice.job)
+			continue;
+		text_append_string(line, " ");
+		text_append_escaped(line, job->name, strlen(job->name));
+	}
+}
+
 static void paint_counts(const struct top *top, int row)
 {
 	CLEANUP(text_free) struct text line = { 0 };
@@ -205,8 +247,7 @@ static void paint_counts(const struct top *top, int row)
 		text_append_string(&line, "  user ");
 		text_append_escaped(&line, top->choice.user, strlen(top->choice.user));
 	}
-	if (top->choice.job)
-		text_format(&line, "  job #%" PRIu64, top->choice.job);
+	append_job(top, &line);
 	display_put(row, 0, display_columns(), STYLE_PLAIN, false, text_string(&line));
 }
 
