@@ -60,14 +60,16 @@ static int add_point(void *context, const struct history_point *point)
 	return 0;
 }
 
-/* Reads the graphs from a recording; false when it knows nothing of the process. */
-static bool read_recorded(struct top *top, struct history *history, const struct process *process)
+/* Reads the graphs from `first` on from a recording; false when it knows nothing of the process. */
+static bool read_recorded(struct top *top, struct history *history, const struct process *process,
+			  size_t first)
 {
 	uint64_t to_ns = top->moment.sample.unix_ns, begin_ns = monotonic_ns();
 	struct graphs *graphs = &top->graphs;
-	bool is_known = false;
+	bool is_known = first > 0;
 
-	for (size_t i = 0; i < GRAPHS_COUNT; i++) {
+	graphs->left = 0;
+	for (size_t i = first; i < GRAPHS_COUNT; i++) {
 		const struct series_query query = {
 			.span = { to_ns > RECORDED_NS ? to_ns - RECORDED_NS : 0, to_ns },
 			.pid = process->tgid,
@@ -78,8 +80,10 @@ static bool read_recorded(struct top *top, struct history *history, const struct
 		struct error ignored = { 0 };
 
 		graphs->count[i] = 0;
-		if (monotonic_ns() - begin_ns < READ_MOST_NS)
+		if (i == first || monotonic_ns() - begin_ns < READ_MOST_NS)
 			(void)history_series(history, &query, add_point, &reading, &ignored);
+		else
+			graphs->left++;
 		is_known |= graphs->count[i] > 0;
 	}
 	graphs->read_ns = monotonic_ns();
@@ -95,14 +99,16 @@ static void add_moment(struct top *top, const struct process *process, const str
 			(top->moment.has_recorder &&
 			 (!graphs->read_ns || monotonic_ns() - graphs->read_ns >= READ_AGAIN_NS));
 	struct history *history = may_read ? source->kind->jobs(source, &ignored) : NULL;
+	bool is_new = graphs->unix_ns != top->moment.sample.unix_ns;
+	size_t first = is_new ? 0 : GRAPHS_COUNT - graphs->left;
 
-	if (graphs->unix_ns == top->moment.sample.unix_ns)
+	if (first == GRAPHS_COUNT)
 		return;
 	graphs->unix_ns = top->moment.sample.unix_ns;
 	/* What was seen so far stays where the recorder does not know the process yet. */
 	if (history && (source->kind->can_move || graphs->is_recorded || !graphs->read_ns))
-		graphs->is_recorded = read_recorded(top, history, process);
-	if (!graphs->is_recorded && !source->kind->can_move)
+		graphs->is_recorded = read_recorded(top, history, process, first);
+	if (!graphs->is_recorded && !source->kind->can_move && is_new)
 		for (size_t i = 0; i < GRAPHS_COUNT; i++)
 			append(graphs, i, value_now(top, group, shown[i]));
 }
@@ -165,4 +171,8 @@ void graphs_add(struct top *top, const struct process *process, const struct gro
 						"Since this was opened");
 	for (size_t i = 0; i < GRAPHS_COUNT; i++)
 		add_graph(top, i);
+	if (top->graphs.left)
+		top_text_line(&top->text,
+			      "  %zu more were not read yet, since that takes long here",
+			      top->graphs.left);
 }

@@ -23,6 +23,7 @@ struct graphs {
 	size_t count[GRAPHS_COUNT];
 	uint64_t unix_ns; /* of the moment that was added last */
 	uint64_t read_ns; /* when the recording was read; CLOCK_MONOTONIC */
+	size_t left;	  /* the last ones, which were not read yet: it took too long */
 	bool is_recorded;
 };
 
