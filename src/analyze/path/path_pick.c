@@ -10,9 +10,8 @@
 #define IDLE_SHARE 0.95
 /* With less CPU time a thread is not what another waits for the end of. */
 #define BUSY_SHARE 0.01
-/* A wait that is not over says more than none, but less than any work; that it is stopped says more. */
+/* A wait that is not over says more than none, but less than any work. */
 #define OPEN_WEIGHT 0.001
-#define HALT_WEIGHT 0.002
 /*
  * A thread polls a clock if so many sleeps, none of them longer than a nap, make up this share of the
  * time: it looks again and again whether others are done.  Few or long sleeps are meant as sleeps.
@@ -178,8 +177,7 @@ static double busy_weight(const struct choice *choice, const struct timeline_thr
 		return 0;
 	if (is_same)
 		return (double)use->cpu_ns;
-	return (double)use->work_ns + OPEN_WEIGHT * (double)use->cost_ns +
-	       HALT_WEIGHT * (double)use->halt_ns;
+	return (double)use->work_ns + OPEN_WEIGHT * (double)use->cost_ns;
 }
 
 static uint64_t without(uint64_t ns, uint64_t part_ns)

@@ -38,10 +38,9 @@
 #define BESIDE 0.2
 /*
  * Jobs take turns if the path went from one to the next by a lock for this share of them, and the
- * computing of all is that of the path; fewer than so many may do so once, by chance.
+ * computing of all is that of the path.
  */
 #define TURNS_SHARE 0.5
-#define TURNS_LEAST 2
 
 /* Threads that wait for a garbage collector do not compete for a lock. */
 static double contended_ns(const struct verdict_facts *facts)
@@ -148,7 +147,7 @@ static bool is_by_turns(const struct verdict_facts *facts)
 {
 	double turns = turns_by_lock(facts->path);
 
-	return turns >= TURNS_LEAST && turns >= TURNS_SHARE * (double)facts->who->processes &&
+	return turns >= TURNS_SHARE * (double)facts->who->processes &&
 	       (double)facts->who->command_ns < MOST_OF_IT * facts->on_cpu &&
 	       facts->sums.on_cpu <= ONE_AT_A_TIME * facts->on_cpu &&
 	       facts->sums.wait[WAIT_LOCK] >= KEPT_OUT * facts->on_cpu;

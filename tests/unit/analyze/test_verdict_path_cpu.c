@@ -103,8 +103,11 @@ static void jobs_take_turns_if_a_lock_leads_from_one_to_the_next(void **state)
 		double waited, beside;
 		enum run_cause cause;
 	} scenes[] = {
-		{ 4, 2, 500, 200, CAUSE_SERIALISED }, { 4, 1, 500, 200, CAUSE_CPU },
-		{ 5, 2, 500, 200, CAUSE_CPU },	      { 4, 2, 499, 200, CAUSE_CPU },
+		{ 4, 2, 500, 200, CAUSE_SERIALISED },
+		{ 2, 1, 500, 200, CAUSE_SERIALISED },
+		{ 4, 1, 500, 200, CAUSE_CPU },
+		{ 5, 2, 500, 200, CAUSE_CPU },
+		{ 4, 2, 499, 200, CAUSE_CPU },
 		{ 4, 2, 500, 201, CAUSE_CPU }, /* another computed beside them */
 		{ 1, 2, 500, 200, CAUSE_CPU }, /* it is one that computes */
 	};
