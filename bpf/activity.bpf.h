@@ -9,8 +9,8 @@
  * The reader itself runs whenever it looks, and is left out.
  *
  * No user can take what others need: the reader limits how many threads of each user have stacks, and
- * may limit how many are reported in a walk.  The next walk reports the next ones; those that are left
- * out are counted.
+ * may limit how many are reported in a walk.  The next walk reports the next ones, where about as many
+ * are active; those that are left out are counted.
  *
  * task.bpf.c is built with this (TASK_ACTIVITY) and without: even code that never runs takes time to
  * load.

@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,37 +16,41 @@
 #include "collect/capture.h"
 #include "host/host.h"
 #include "model/record/activity.h"
+#include "patience.h"
 
 #define STRANGER 54321
 #define THREADS 20
 #define SHARE 5
-#define TRIES 1000
 
 struct scene {
 	struct host *host;
 	struct sampling *sampling;
 	const char *lacks;
 	pid_t child;
+	int held; /* while this is open, the child's threads are active */
 };
 
-static void *nap(void *unused)
+/* A thread whose vfork() is not over waits uninterruptibly: each walk finds it active, whenever it comes. */
+static void *be_active(void *argument)
 {
-	for (;;)
-		usleep(200);
-	return unused;
+	const int *until = argument;
+	char nothing;
+
+	if (vfork() == 0)
+		_exit(read(*until, &nothing, 1) != 0);
+	return NULL;
 }
 
-static void be_active(void)
+static void have_active_threads(int until)
 {
 	pthread_t thread;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (setuid(STRANGER) < 0)
 		_exit(1);
 	for (int i = 1; i < THREADS; i++)
-		if (pthread_create(&thread, NULL, nap, NULL) != 0)
+		if (pthread_create(&thread, NULL, be_active, &until) != 0)
 			_exit(1);
-	nap(NULL);
+	be_active(&until);
 }
 
 static int make(void **state)
@@ -55,15 +58,22 @@ static int make(void **state)
 	static struct scene scene;
 	const struct capture_options options = { .activity = true, .no_jemalloc_oracle = true };
 	struct error error = { 0 };
+	int ends[2];
 
 	*state = &scene;
 	assert_int_equal(host_open(&scene.host, NULL, &error), 0);
 	assert_int_equal(sampling_open(scene.host, &options, &scene.sampling, &error), 0);
 	scene.lacks = geteuid() == 0 ? sampling_lacks_activity(scene.sampling) : "not root";
+	assert_int_equal(pipe(ends), 0);
+	scene.held = ends[1];
 	scene.child = fork();
 	assert_true(scene.child >= 0);
-	if (scene.child == 0)
-		be_active();
+	if (scene.child == 0) {
+		close(ends[1]);
+		have_active_threads(ends[0]);
+		_exit(0);
+	}
+	close(ends[0]);
 	return 0;
 }
 
@@ -71,6 +81,7 @@ static int drop(void **state)
 {
 	const struct scene *scene = *state;
 
+	close(scene->held);
 	kill(scene->child, SIGKILL);
 	waitpid(scene->child, NULL, 0);
 	sampling_close(scene->sampling);
@@ -103,36 +114,28 @@ static size_t look(const struct scene *scene, int32_t seen[THREADS], size_t *ret
 	return count;
 }
 
+static void look_at_share(const struct scene *scene, int32_t seen[THREADS], size_t *ret_seen)
+{
+	assert_true(look(scene, seen, ret_seen) <= SHARE);
+	assert_true(sampling_activity(scene->sampling)->threads_left_out >= THREADS - SHARE);
+}
+
 static void each_walk_has_a_share_of_a_users_threads(void **state)
 {
 	const struct scene *scene = *state;
 	int32_t seen[THREADS];
 	size_t seen_count = 0;
-	int tries = 0;
 
 	if (scene->lacks)
 		return; /* without BPF there is no activity */
-	while (look(scene, seen, &seen_count) < THREADS)
-		assert_true(++tries < TRIES);
+	WAIT_UNTIL(look(scene, seen, &seen_count) == THREADS);
 	assert_int_equal(sampling_activity(scene->sampling)->threads_left_out, 0);
 	assert_true(sampling_activity(scene->sampling)->walk_ns > 0);
 	sampling_limit_activity(scene->sampling, SHARE);
 	seen_count = 0;
-	for (tries = 0; seen_count < THREADS; tries++) {
-		size_t found = look(scene, seen, &seen_count);
-
-		assert_true(found <= SHARE);
-		assert_true(tries < TRIES);
-	}
-	/* All but a few were active, so all but a share of them are counted. */
-	for (tries = 0; sampling_activity(scene->sampling)->threads_left_out < THREADS - SHARE;
-	     tries++) {
-		look(scene, seen, &seen_count);
-		assert_true(tries < TRIES);
-	}
+	WAIT_UNTIL((look_at_share(scene, seen, &seen_count), seen_count == THREADS));
 	sampling_limit_activity(scene->sampling, 0);
-	while (look(scene, seen, &seen_count) < THREADS)
-		assert_true(++tries < 2 * TRIES);
+	assert_int_equal(look(scene, seen, &seen_count), THREADS);
 }
 
 int main(void)
