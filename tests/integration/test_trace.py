@@ -196,13 +196,26 @@ class FullTrace(TestCase):
             caller.make(1)
 
     def test_a_reader_that_goes_ends_the_trace(self):
-        with Caller() as caller, Trace(caller.pid) as trace:
-            trace.process.stdout.close()
-            trace.process.stdout = None
+        """Also where the target makes no call: there is nothing then that could not be written."""
+        for is_kept in (False, True):
+            path = self.path(f"{is_kept}.txt")
+            with Caller() as caller, Trace(caller.pid, *(["-o", path] if is_kept else [])) as trace:
+                trace.process.stdout.close()
+                trace.process.stdout = None
+                if is_kept:
+                    caller.make(1)
+                    wait_until(lambda: "rmdir(" in pathlib.Path(path).read_text())
+                    trace.process.send_signal(signal.SIGINT)
+                self.assertEqual(trace.end(None), 0, trace.err)
+                self.assertEqual(trace.err, "")
+                wait_until(lambda: tracer_of(caller.pid) == 0)
+                caller.make(1)
+
+    def test_a_full_disk_ends_the_trace(self):
+        with Caller() as caller, open("/dev/full", "w") as full, Trace(caller.pid, stdout=full) as trace:
             caller.make(1)
             self.assertEqual(trace.end(None), 2)
-            self.assertIn("nobody takes the trace", trace.err)
-            caller.make(1)
+            self.assertIn("nobody takes the trace any more: No space left", trace.err)
 
     def test_four_outcomes_have_four_sentences(self):
         gone = subprocess.Popen(["true"])

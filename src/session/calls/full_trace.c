@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -34,6 +35,7 @@ struct trace {
 	struct loop_timer end_due, look_due;
 	struct targets targets;
 	struct interrupt interrupt;
+	struct loop_fd reader; /* of standard output */
 	struct strace_child child;
 	int program, file;
 	struct line_writer *shown, *kept; /* NULL: none */
@@ -81,6 +83,24 @@ static void stop(void *context)
 	if (trace->interrupt.fd >= 0)
 		interrupt_take(&trace->interrupt);
 	strace_child_stop(&trace->child);
+}
+
+/* Whoever read standard output has closed its end: as with `| head`, that is no mistake. */
+static bool is_reader_gone(void)
+{
+	struct pollfd output = { .fd = STDOUT_FILENO };
+
+	return poll(&output, 1, 0) > 0 && output.revents & (POLLERR | POLLHUP);
+}
+
+/* A target that makes no call gives nothing to write, and so no failure to write. */
+static void note_reader_gone(void *context)
+{
+	struct trace *trace = context;
+
+	loop_remove_fd(&trace->loop, &trace->reader);
+	if (!trace->kept)
+		strace_child_stop(&trace->child);
 }
 
 static int name_end(struct trace *trace)
@@ -193,8 +213,12 @@ static int start(struct trace *trace, struct error *error)
 	trace->end_due = (struct loop_timer){
 		stop, trace, options->duration_ns ? now_ns + options->duration_ns : LOOP_NEVER, NULL
 	};
+	trace->reader = (struct loop_fd){ .ready = note_reader_gone, .context = trace };
 	loop_add_timer(&trace->loop, &trace->look_due);
 	loop_add_timer(&trace->loop, &trace->end_due);
+	/* A plain file has no reader, and cannot be watched. */
+	if (trace->shown)
+		(void)loop_add_fd(&trace->loop, &trace->reader, STDOUT_FILENO, 0);
 	return strace_child_start(&trace->child, &trace->loop, &request, take_output, note_end,
 				  trace, error);
 }
@@ -231,6 +255,17 @@ static uint64_t finish(struct line_writer *writer)
 	return writer ? line_writer_finish(writer, FINISH_NS) : 0;
 }
 
+/* Why nobody could take the trace. */
+static int name_failure(const struct trace *trace, struct error *error)
+{
+	struct line_writer *writer = trace->kept ? trace->kept : trace->shown;
+
+	if (!writer || !is_in_vain(trace) || (!trace->kept && is_reader_gone()))
+		return 0;
+	return error_set(error, -EPIPE, "nobody takes the trace any more: %s",
+			 strerror(-line_writer_status(writer)));
+}
+
 int full_trace_run(const struct host *host, const struct full_trace_options *options,
 		   struct full_trace_losses *ret, struct error *error)
 {
@@ -252,10 +287,10 @@ int full_trace_run(const struct host *host, const struct full_trace_options *opt
 		status = loop_run(&trace.loop, NULL, NULL);
 	if (status == 0)
 		status = trace.status;
-	if (status == 0 && (trace.shown || trace.kept) && is_in_vain(&trace))
-		status = error_set(
-			error, -EPIPE, "nobody takes the trace any more: %s",
-			strerror(-line_writer_status(trace.kept ? trace.kept : trace.shown)));
+	if (status == 0)
+		status = name_failure(&trace, error);
 	*ret = (struct full_trace_losses){ finish(trace.shown), finish(trace.kept) };
+	if (is_reader_gone())
+		ret->shown = 0;
 	return status < 0 ? error_set(error, status, "cannot trace: %s", strerror(-status)) : 0;
 }
