@@ -93,40 +93,45 @@ static void check_steps(const struct timeline *timeline)
 	}
 }
 
-static void check_path(const struct timeline *timeline, uint32_t serial)
+static void check_path(struct critical_path *path)
 {
-	struct critical_path path = { 0 };
 	uint64_t sum = 0, before = 0;
+
+	for (size_t i = 0; i < path->parts.count; i++)
+		sum += path->parts.data[i].ns;
+	fuzz_require(sum == END - BEGIN && path->total_ns == sum);
+	sum = 0;
+	for (size_t i = 0; i < path->segments.count; i++) {
+		fuzz_require(path->segments.data[i].begin_ns >= before);
+		before = path->segments.data[i].end_ns;
+		sum += before - path->segments.data[i].begin_ns;
+	}
+	fuzz_require(path->segments_omitted || sum == path->total_ns);
+	critical_path_free(path);
+}
+
+static void check_path_of_thread(const struct timeline *timeline, uint32_t serial)
+{
+	struct critical_path path;
 
 	if (!timeline_thread(timeline, serial))
 		return;
 	fuzz_require(critical_path_find(timeline, serial, BEGIN, END, &path) == 0);
-	for (size_t i = 0; i < path.parts.count; i++)
-		sum += path.parts.data[i].ns;
-	fuzz_require(sum == END - BEGIN && path.total_ns == sum);
-	sum = 0;
-	for (size_t i = 0; i < path.segments.count; i++) {
-		fuzz_require(path.segments.data[i].begin_ns >= before);
-		before = path.segments.data[i].end_ns;
-		sum += before - path.segments.data[i].begin_ns;
-	}
-	fuzz_require(path.segments_omitted || sum == path.total_ns);
-	critical_path_free(&path);
+	check_path(&path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	CLEANUP(timeline_free_pointer) struct timeline *timeline = NULL;
-	bool of_busiest;
-	uint32_t serial;
+	struct critical_path path;
 
 	fuzz_require(timeline_new(&timeline) == 0);
 	for (size_t i = 0; i < RECORDS_MAX && (i + 1) * RECORD <= size; i++)
 		take_record(timeline, data + i * RECORD);
 	check_steps(timeline);
 	for (uint32_t i = 1; i < THREADS; i++)
-		check_path(timeline, i);
-	if (path_pick_thread(timeline, 1, true, BEGIN, END, &serial, &of_busiest) == 0)
-		fuzz_require(timeline_thread(timeline, serial));
+		check_path_of_thread(timeline, i);
+	if (critical_path_of_process(timeline, 1, true, BEGIN, END, &path) == 0)
+		check_path(&path);
 	return 0;
 }

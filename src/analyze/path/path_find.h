@@ -35,30 +35,23 @@ int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_
 		       uint64_t end_ns, struct critical_path *ret);
 
 /*
- * Whose path is of interest: that of the process's main thread, with three exceptions, for which
- * *ret_of_busiest is set.
+ * The path that says most about a process: that of its main thread, with exceptions, for which
+ * ret->of_busiest is set.
  *
  *  - Nobody started the process for us (`is_attached`), and its main thread spent nearly all the time
  *    waiting for work from outside of the tree: the busiest thread, if any is busier.  Where it waited
  *    for a child or thread that did not end, any that does not wait for another one.
- *  - It naps again and again, and another was at work for most of the time, itself or by others that
- *    it waited for: the one that was longest.  What a thread polls for is not visible, but that is what
- *    it is most likely to be.
  *  - It waited all the time for bytes of a pipe or socket that did not come, and another was at work
- *    for most of the time: likewise.  Who will write them is not visible before they come.
+ *    for most of the time, itself or by others that it waited for: the one that was longest.  Who will
+ *    write them is not visible before they come, but that is who it is most likely to be.
+ *  - Most of its path are naps, as of a shell that sleeps again and again until its job is done:
+ *    likewise.  What somebody polls for is not visible.
+ *  - Nearly all of its path is a process's wait for events, or for who does not end, as of timeout(1)
+ *    for a signal: likewise, of the threads below that process.
  *
- * Returns 0, -ESRCH or -ENOMEM.
+ * Returns as critical_path_find().
  */
-int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attached,
-		     uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial,
-		     bool *ret_of_busiest);
-
-/*
- * Whose path says more than one that is nothing but a process's wait for events or for who does not end,
- * such as that of timeout(1) for a signal: that of the thread below it that had most to do, itself or by
- * others that it waited for; 0 where there is none.  Returns 0 or -ENOMEM.
- */
-int path_pick_below(const struct timeline *timeline, const struct critical_path *path,
-		    uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial);
+int critical_path_of_process(const struct timeline *timeline, int32_t pid, bool is_attached,
+			     uint64_t begin_ns, uint64_t end_ns, struct critical_path *ret);
 
 #endif

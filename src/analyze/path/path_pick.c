@@ -4,7 +4,9 @@
 
 #include "analyze/path/path_find.h"
 #include "analyze/path/path_index.h"
+#include "analyze/path/path_shares.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 /* A thread that waited for work longer than this share of the time did nothing else. */
 #define IDLE_SHARE 0.95
@@ -13,10 +15,10 @@
 /* A wait that is not over says more than none, but less than any work. */
 #define OPEN_WEIGHT 0.001
 /*
- * A thread polls a clock if so many sleeps, none of them longer than a nap, make up this share of the
- * time: it looks again and again whether others are done.  Few or long sleeps are meant as sleeps.
+ * A path polls a clock if so many sleeps, none of them longer than a nap, make up this share of it: it
+ * looks again and again whether others are done.  Few or long sleeps are meant as sleeps.
  */
-#define NAP_NS 100000000
+#define NAP_NS (1500 * NS_PER_MS) /* scripts look once a second */
 #define NAPS_LEAST 10
 #define NAPS_SHARE 0.5
 /*
@@ -34,7 +36,6 @@ struct use {
 	uint64_t clock_ns; /* of them: sleeps, and conditions that nobody signalled */
 	uint64_t halt_ns;  /* of them: stopped */
 	uint64_t life_ns;
-	uint64_t nap_ns, naps;
 	uint64_t cost_ns; /* waits that cost time and that no member ended */
 	uint64_t open_ns; /* of them: for somebody's bytes that have not come yet */
 	uint64_t work_ns; /* CPU, the queue for one, and waits of cost_ns that are over */
@@ -84,10 +85,6 @@ static void add_idle(struct use *use, const struct timeline_step *step, uint64_t
 	if (step->reason == WAIT_TIMER ||
 	    (step->reason == WAIT_CONDITION && step->waker_class < WAKER_MEMBER))
 		use->clock_ns += ns;
-	if (step->reason == WAIT_TIMER && ns > 0 && ns <= NAP_NS) {
-		use->nap_ns += ns;
-		use->naps++;
-	}
 }
 
 /* It waited for what `first`, or for another process what the first one, had to give. */
@@ -268,20 +265,14 @@ static uint32_t pick(struct choice *choice, bool is_attached)
 	return choice->first->serial;
 }
 
-/* Whether it only looks for, or waits for, what others have not done yet. */
-static bool waits_for_others(const struct choice *choice, const struct use *use)
-{
-	return (use->naps >= NAPS_LEAST && is_most_of(choice, use->nap_ns, NAPS_SHARE)) ||
-	       is_most_of(choice, use->open_ns, IDLE_SHARE);
-}
-
-static uint32_t pick_worker(struct choice *choice, uint32_t picked)
+/* Who is at work for one that waits for bytes which have not come. */
+static uint32_t pick_writer(struct choice *choice, uint32_t picked)
 {
 	const struct timeline *timeline = choice->index->timeline;
 	const struct timeline_thread *thread = timeline_thread(timeline, picked);
 	struct use use = use_of(choice, (uint32_t)(thread - timeline->threads));
 
-	if (!waits_for_others(choice, &use))
+	if (!is_most_of(choice, use.open_ns, IDLE_SHARE))
 		return picked;
 	choice->first = thread;
 	choice->least = (double)at_work_ns(&use);
@@ -289,75 +280,100 @@ static uint32_t pick_worker(struct choice *choice, uint32_t picked)
 	return choose(choice);
 }
 
-int path_pick_thread(const struct timeline *timeline, int32_t pid, bool is_attached,
-		     uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial, bool *ret_of_busiest)
+static uint64_t length_of(const struct path_segment *segment)
 {
-	CLEANUP(path_index_free) struct path_index index = { 0 };
-	uint32_t first = timeline_main_thread(timeline, pid), serial;
-	struct choice choice = { .index = &index,
-				 .window = { begin_ns, end_ns },
-				 .first = timeline_thread(timeline, first) };
-
-	if (!choice.first)
-		return -ESRCH;
-	if (path_index_init(&index, timeline) < 0)
-		return -ENOMEM;
-	serial = pick_worker(&choice, pick(&choice, is_attached));
-	*ret_serial = serial;
-	*ret_of_busiest = serial != first;
-	return 0;
+	return segment->end_ns - segment->begin_ns;
 }
 
-/* Waits whose end nobody of the tree brought, as far as was seen. */
+static bool is_sleep(const struct path_segment *segment)
+{
+	return segment->kind == WAIT_TIMER;
+}
+
+/* A wait whose end nobody of the tree brought, as far as was seen. */
 static bool is_for_events(const struct path_segment *segment)
 {
 	return segment->kind == WAIT_POLL || segment->kind == WAIT_CHILD;
 }
 
-/* The main thread whose waits for events, or for who has not ended, are nearly all of the path, or 0. */
-static uint32_t who_waits_for_events(const struct timeline *timeline,
-				     const struct critical_path *path)
+static const struct path_segment *longest_of(const struct critical_path *path,
+					     bool (*is_meant)(const struct path_segment *segment))
 {
 	const struct path_segment *longest = NULL;
-	uint64_t ns = 0;
 
 	for (size_t i = 0; i < path->segments.count; i++) {
 		const struct path_segment *segment = &path->segments.data[i];
-		uint64_t length = segment->end_ns - segment->begin_ns;
 
-		if (is_for_events(segment) &&
-		    (!longest || length > longest->end_ns - longest->begin_ns))
+		if (is_meant(segment) && (!longest || length_of(segment) > length_of(longest)))
 			longest = segment;
 	}
+	return longest;
+}
+
+static bool is_naps(const struct critical_path *path)
+{
+	const struct path_segment *longest = longest_of(path, is_sleep);
+	double share = path_share(path, WAIT_TIMER, PATH_ANY);
+
+	return longest && length_of(longest) <= NAP_NS && share >= NAPS_SHARE &&
+	       share * (double)path->total_ns >= NAPS_LEAST * (double)length_of(longest);
+}
+
+/* The process whose waits for events, or for who has not ended, are nearly all of the path, or 0. */
+static int32_t who_waits_for_events(const struct critical_path *path)
+{
+	const struct path_segment *longest = longest_of(path, is_for_events);
+	uint64_t ns = 0;
+
 	for (size_t i = 0; longest && i < path->segments.count; i++) {
 		const struct path_segment *segment = &path->segments.data[i];
 
 		if (is_for_events(segment) && segment->task.tid == longest->task.tid)
-			ns += segment->end_ns - segment->begin_ns;
+			ns += length_of(segment);
 	}
-	if (!longest || (double)ns < EVENTS_SHARE * (double)path->total_ns)
+	if ((double)ns < EVENTS_SHARE * (double)path->total_ns)
 		return 0;
-	return timeline_main_thread(timeline, longest->task.pid);
+	return longest ? longest->task.pid : 0;
 }
 
-int path_pick_below(const struct timeline *timeline, const struct critical_path *path,
-		    uint64_t begin_ns, uint64_t end_ns, uint32_t *ret_serial)
+/* Whose path says more than this one, which only looks or waits for what others do; or 0. */
+static uint32_t pick_worker(struct choice *choice, const struct critical_path *path)
+{
+	const struct timeline *timeline = choice->index->timeline;
+	bool naps = is_naps(path);
+	int32_t pid = naps ? path->thread.pid : who_waits_for_events(path);
+	uint32_t serial;
+
+	choice->first = pid ? timeline_thread(timeline, timeline_main_thread(timeline, pid)) : NULL;
+	if (!choice->first)
+		return 0;
+	choice->least = 0;
+	choice->weight = naps ? work_weight : active_weight;
+	serial = choose(choice);
+	return serial == choice->first->serial ? 0 : serial;
+}
+
+int critical_path_of_process(const struct timeline *timeline, int32_t pid, bool is_attached,
+			     uint64_t begin_ns, uint64_t end_ns, struct critical_path *ret)
 {
 	CLEANUP(path_index_free) struct path_index index = { 0 };
-	struct choice choice = {
-		.index = &index,
-		.window = { begin_ns, end_ns },
-		.first = timeline_thread(timeline, who_waits_for_events(timeline, path)),
-		.weight = active_weight,
-	};
+	uint32_t first = timeline_main_thread(timeline, pid), serial, worker;
+	struct choice choice = { .index = &index,
+				 .window = { begin_ns, end_ns },
+				 .first = timeline_thread(timeline, first) };
+	int status;
 
-	*ret_serial = 0;
 	if (!choice.first)
-		return 0;
+		return -ESRCH;
 	if (path_index_init(&index, timeline) < 0)
 		return -ENOMEM;
-	*ret_serial = choose(&choice);
-	if (*ret_serial == choice.first->serial)
-		*ret_serial = 0;
-	return 0;
+	serial = pick_writer(&choice, pick(&choice, is_attached));
+	status = critical_path_find(timeline, serial, begin_ns, end_ns, ret);
+	worker = status < 0 ? 0 : pick_worker(&choice, ret);
+	if (worker) {
+		critical_path_free(ret);
+		status = critical_path_find(timeline, worker, begin_ns, end_ns, ret);
+	}
+	ret->of_busiest = worker || serial != first;
+	return status;
 }

@@ -89,27 +89,6 @@ static uint64_t path_end_ns(const struct run *run)
 	return run->command_ns.present ? run->begin_ns + run->command_ns.value : run->end_ns;
 }
 
-static int find_path(struct run *run)
-{
-	const struct timeline *timeline = run->timeline;
-	uint64_t begin_ns = run->begin_ns, end_ns = path_end_ns(run);
-	bool of_busiest = false;
-	uint32_t serial = 0, below = 0;
-	int status = path_pick_thread(timeline, run->pid, run->mode == RUN_ATTACH, begin_ns, end_ns,
-				      &serial, &of_busiest);
-
-	if (status == 0)
-		status = critical_path_find(timeline, serial, begin_ns, end_ns, &run->path);
-	if (status == 0)
-		status = path_pick_below(timeline, &run->path, begin_ns, end_ns, &below);
-	if (status == 0 && below) {
-		critical_path_free(&run->path);
-		status = critical_path_find(timeline, below, begin_ns, end_ns, &run->path);
-	}
-	run->path.of_busiest = of_busiest || below;
-	return status;
-}
-
 /* Why there is no path; NULL: it was found. */
 static const char *path_failure(struct run *run)
 {
@@ -117,7 +96,8 @@ static const char *path_failure(struct run *run)
 
 	if (run->timeline->lacks_wakers && !run->timeline->knows_wakers)
 		return "this kernel does not show whether a thread or an interrupt ended a wait";
-	status = find_path(run);
+	status = critical_path_of_process(run->timeline, run->pid, run->mode == RUN_ATTACH,
+					  run->begin_ns, path_end_ns(run), &run->path);
 	if (status == -ESRCH)
 		return "the first events of the command were lost";
 	return status < 0 ? "it could not be found in the events" : NULL;

@@ -199,59 +199,63 @@ static void test_many_parts(void **state)
 	assert_int_equal(path->segments.count, PATH_SEGMENTS_MAX);
 }
 
+/* The serial number of the thread whose path it is, for a process with this serial number. */
+static uint32_t picked_of(const struct scene *scene, uint32_t first, bool is_attached,
+			  uint64_t end_us)
+{
+	struct critical_path path;
+	uint32_t serial;
+
+	assert_int_equal(critical_path_of_process(scene->timeline, pid_of(first), is_attached,
+						  at_us(0), at_us(end_us), &path),
+			 0);
+	serial = (uint32_t)(path.thread.tid - pid_of(0));
+	assert_int_equal(path.of_busiest, serial != first);
+	critical_path_free(&path);
+	return serial;
+}
+
+static uint32_t picked(const struct scene *scene, bool is_attached, uint64_t end_us)
+{
+	return picked_of(scene, 1, is_attached, end_us);
+}
+
 static void test_pick_thread(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest = true;
-	uint32_t serial;
+	struct critical_path path;
 
 	(void)state;
 	add_thread(scene, 1, 0, 0, 0, "server");
 	add_thread(scene, 2, pid_of(1), 1, 0, "idle");
 	add_thread(scene, 3, pid_of(1), 1, 0, "busy");
-	WAITS(scene, 1, 10, 940, .reason = WAIT_POLL, .waker_class = WAKER_OUTSIDE);
+	WAITS(scene, 1, 10, 940, .reason = WAIT_CONDITION, .waker_class = WAKER_OUTSIDE);
 	WAITS(scene, 2, 10, 1000, .reason = WAIT_CONDITION);
 	WAITS(scene, 3, 600, 700, .reason = WAIT_CONDITION);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 1);
-	assert_false(of_busiest);
-	WAITS(scene, 1, 960, 1000, .reason = WAIT_POLL, .waker_class = WAKER_OUTSIDE);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 3);
-	assert_true(of_busiest);
-	assert_int_equal(path_pick_thread(scene->timeline, 9, true, at_us(0), at_us(1000), &serial,
-					  &of_busiest),
-			 -ESRCH);
+	assert_int_equal(picked(scene, true, 1000), 1);
+	WAITS(scene, 1, 960, 1000, .reason = WAIT_CONDITION, .waker_class = WAKER_OUTSIDE);
+	assert_int_equal(picked(scene, true, 1000), 3);
+	assert_int_equal(
+		critical_path_of_process(scene->timeline, 9, true, at_us(0), at_us(1000), &path),
+		-ESRCH);
 }
 
 /* A main thread that waits for its workers is on the path: the workers are found through it. */
 static void test_pick_main_thread_with_workers(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest;
-	uint32_t serial;
 
 	(void)state;
 	add_thread(scene, 1, 0, 0, 0, "main");
 	add_thread(scene, 2, pid_of(1), 1, 0, "worker");
 	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD, BY_MEMBER(2));
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 1);
-	assert_false(of_busiest);
+	assert_int_equal(picked(scene, true, 1000), 1);
 }
 
 /* make waits for sh, and sh for sleep: neither says more than the one that does not wait for another. */
 static void test_pick_goes_through_those_who_wait_for_children(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest;
-	uint32_t serial;
 
 	(void)state;
 	add_thread(scene, 1, 0, 0, 0, "make");
@@ -260,19 +264,13 @@ static void test_pick_goes_through_those_who_wait_for_children(void **state)
 	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD);
 	WAITS(scene, 2, 20, 1000, .reason = WAIT_CHILD);
 	WAITS(scene, 3, 0, 1000, .reason = WAIT_TIMER);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 3);
-	assert_true(of_busiest);
+	assert_int_equal(picked(scene, true, 1000), 3);
 }
 
 /* A thread that only the clock wakes keeps house, whatever little CPU time it uses. */
 static void test_pick_passes_over_house_keepers(void **state)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest;
-	uint32_t serial;
 
 	(void)state;
 	add_thread(scene, 1, 0, 0, 0, "java");
@@ -282,10 +280,7 @@ static void test_pick_passes_over_house_keepers(void **state)
 	WAITS(scene, 2, 0, 1000, .reason = WAIT_CONDITION);
 	WAITS(scene, 3, 0, 480, .reason = WAIT_CONDITION, .waker_class = WAKER_INTERRUPT);
 	WAITS(scene, 3, 485, 1000, .reason = WAIT_CONDITION, .waker_class = WAKER_INTERRUPT);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 2);
+	assert_int_equal(picked(scene, true, 1000), 2);
 }
 
 /* Two processes of a pipe: one waits for the other to read, which is stopped. */
@@ -294,8 +289,6 @@ static void test_pick_who_is_stopped(void **state)
 	(void)state;
 	for (uint32_t stopped = 2; stopped <= 3; stopped++) {
 		CLEANUP(scene_free) struct scene *scene = scene_new();
-		bool of_busiest;
-		uint32_t serial;
 
 		add_thread(scene, 1, 0, 0, 0, "sh");
 		add_thread(scene, 2, 0, 1, 0, "one");
@@ -303,13 +296,8 @@ static void test_pick_who_is_stopped(void **state)
 		WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD);
 		WAITS(scene, stopped, 0, 1000, .reason = WAIT_STOPPED);
 		WAITS(scene, 5 - stopped, 0, 1000, .reason = WAIT_PIPE);
-		for (uint32_t first = 1; first <= 5 - stopped; first += 4 - stopped) {
-			assert_int_equal(path_pick_thread(scene->timeline, pid_of(first), true,
-							  at_us(0), at_us(1000), &serial,
-							  &of_busiest),
-					 0);
-			assert_int_equal(serial, stopped);
-		}
+		assert_int_equal(picked(scene, true, 1000), stopped);
+		assert_int_equal(picked_of(scene, 5 - stopped, true, 1000), stopped);
 	}
 }
 
@@ -318,8 +306,6 @@ static uint32_t pick_beside_naps(uint32_t count, uint64_t nap_us, uint64_t worke
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
 	uint64_t end_us = 400000;
-	bool of_busiest;
-	uint32_t serial;
 
 	add_thread(scene, 1, 0, 0, 0, "parent");
 	add_thread(scene, 2, 0, 1, 0, "job");
@@ -330,11 +316,7 @@ static uint32_t pick_beside_naps(uint32_t count, uint64_t nap_us, uint64_t worke
 		WAITS(scene, 1, count * nap_us, end_us, .reason = WAIT_POLL);
 	WAITS(scene, 2, 0, worked_us, .reason = WAIT_DISK, .waker_class = WAKER_INTERRUPT);
 	WAITS(scene, 2, worked_us, end_us, .reason = WAIT_POLL);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0),
-					  at_us(end_us), &serial, &of_busiest),
-			 0);
-	assert_int_equal(of_busiest, serial != 1);
-	return serial;
+	return picked(scene, false, end_us);
 }
 
 static void test_pick_who_works_while_the_first_naps(void **state)
@@ -348,6 +330,34 @@ static void test_pick_who_works_while_the_first_naps(void **state)
 	assert_int_equal(pick_beside_naps(9, 40000, 390000), 1);  /* too few */
 }
 
+/* A script that runs sleep again and again until its job, which waits for a disk, is done. */
+static uint32_t pick_beside_sleepers(uint32_t count, uint64_t nap_us)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+
+	add_thread(scene, 1, 0, 0, 0, "sh");
+	add_thread(scene, 2, 0, 1, 0, "job");
+	WAITS(scene, 2, 0, count * nap_us, .reason = WAIT_DISK, .waker_class = WAKER_INTERRUPT);
+	for (uint32_t i = 0; i < count; i++) {
+		add_thread(scene, 3 + i, 0, 1, i * nap_us, "sleep");
+		WAITS(scene, 3 + i, i * nap_us, (i + 1) * nap_us - 10, .reason = WAIT_TIMER,
+		      .waker_class = WAKER_INTERRUPT);
+		end_thread(scene, 3 + i, (i + 1) * nap_us - 5);
+		WAITS(scene, 1, i * nap_us, (i + 1) * nap_us - 5, .reason = WAIT_CHILD, .forks = 1,
+		      BY_MEMBER(3 + i));
+	}
+	return picked(scene, false, count * nap_us);
+}
+
+static void test_pick_who_works_while_others_nap_for_the_first(void **state)
+{
+	(void)state;
+	assert_int_equal(pick_beside_sleepers(11, 100000), 2);
+	assert_int_equal(pick_beside_sleepers(11, 1500000), 2);
+	assert_int_equal(pick_beside_sleepers(11, 1500011), 1); /* these are sleeps */
+	assert_int_equal(pick_beside_sleepers(9, 100000), 1);	/* too few */
+}
+
 /*
  * The first naps.  A shell waits until a time for a thread, and then for a timer; a helper waits all the
  * time for what the first hands it.
@@ -355,8 +365,6 @@ static void test_pick_who_works_while_the_first_naps(void **state)
 static uint32_t pick_beside_shell(uint32_t waker, uint64_t waits_us)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	bool of_busiest;
-	uint32_t serial;
 
 	add_thread(scene, 1, 0, 0, 0, "supervisor");
 	add_thread(scene, 5, pid_of(1), 1, 0, "supervisor");
@@ -371,10 +379,7 @@ static uint32_t pick_beside_shell(uint32_t waker, uint64_t waits_us)
 	WAITS(scene, 3, 0, waits_us, .reason = WAIT_CHILD, BY_MEMBER(waker));
 	WAITS(scene, 3, waits_us, 400000, .reason = WAIT_TIMER);
 	end_thread(scene, 4, 0);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0),
-					  at_us(400000), &serial, &of_busiest),
-			 0);
-	return serial;
+	return picked(scene, false, 400000);
 }
 
 /* What a shell's children do is its work, though each of them is short. */
@@ -393,9 +398,6 @@ static void test_pick_who_waits_for_workers_while_the_first_naps(void **state)
 static uint32_t pick_below_timeout(uint8_t reason, uint64_t waits_us, uint64_t idle_us)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	struct critical_path path;
-	uint32_t serial;
-	bool of_busiest;
 
 	add_thread(scene, 1, 0, 0, 0, "sh");
 	add_thread(scene, 2, 0, 1, 0, "timeout");
@@ -409,16 +411,7 @@ static uint32_t pick_below_timeout(uint8_t reason, uint64_t waits_us, uint64_t i
 	WAITS(scene, 3, idle_us, 1000, .reason = WAIT_TIMER);
 	WAITS(scene, 2, 1000 - waits_us, 1000, .reason = reason, .waker_class = WAKER_INTERRUPT);
 	WAITS(scene, 1, 0, 1000, .reason = WAIT_CHILD, BY_MEMBER(2));
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), false, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(serial, 1);
-	assert_int_equal(critical_path_find(scene->timeline, serial, at_us(0), at_us(1000), &path),
-			 0);
-	assert_int_equal(path_pick_below(scene->timeline, &path, at_us(0), at_us(1000), &serial),
-			 0);
-	critical_path_free(&path);
-	return serial;
+	return picked(scene, false, 1000);
 }
 
 static void test_pick_who_is_active_while_one_waits_for_events(void **state)
@@ -429,11 +422,11 @@ static void test_pick_who_is_active_while_one_waits_for_events(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
 		assert_int_equal(pick_below_timeout(reasons[i], 800, 500), 3);
 		/* It also did something itself. */
-		assert_int_equal(pick_below_timeout(reasons[i], 799, 500), 0);
+		assert_int_equal(pick_below_timeout(reasons[i], 799, 500), 1);
 		/* The others slept most of the time. */
-		assert_int_equal(pick_below_timeout(reasons[i], 800, 499), 0);
+		assert_int_equal(pick_below_timeout(reasons[i], 800, 499), 1);
 	}
-	assert_int_equal(pick_below_timeout(WAIT_TIMER, 800, 500), 0);
+	assert_int_equal(pick_below_timeout(WAIT_TIMER, 800, 500), 1);
 }
 
 /* The first thread waits until a millisecond; the other works for so long of it. */
@@ -441,18 +434,12 @@ static uint32_t pick_beside_reader(uint8_t reason, uint64_t from_us, uint64_t wa
 				   uint64_t worked_us)
 {
 	CLEANUP(scene_free) struct scene *scene = scene_new();
-	uint32_t serial;
-	bool of_busiest;
 
 	add_thread(scene, 1, 0, 0, 0, "parent");
 	add_thread(scene, 2, 0, 1, 0, "child");
 	WAITS(scene, 1, from_us, wake_us, .reason = reason);
 	WAITS(scene, 2, worked_us, 1000, .reason = WAIT_TIMER);
-	assert_int_equal(path_pick_thread(scene->timeline, pid_of(1), true, at_us(0), at_us(1000),
-					  &serial, &of_busiest),
-			 0);
-	assert_int_equal(of_busiest, serial == 2);
-	return serial;
+	return picked(scene, true, 1000);
 }
 
 /* Nobody knows yet who will write what it reads. */
@@ -474,6 +461,7 @@ int main(void)
 		cmocka_unit_test(test_pick_passes_over_house_keepers),
 		cmocka_unit_test(test_pick_who_works_while_the_first_naps),
 		cmocka_unit_test(test_pick_who_is_stopped),
+		cmocka_unit_test(test_pick_who_works_while_others_nap_for_the_first),
 		cmocka_unit_test(test_pick_who_waits_for_workers_while_the_first_naps),
 		cmocka_unit_test(test_pick_who_works_while_the_first_reads),
 		cmocka_unit_test(test_pick_who_is_active_while_one_waits_for_events),
