@@ -475,6 +475,23 @@ class WithRecorder(Jobs):
             groups = {group["group"]: group for group in self.read_json("correlate", *asked)["groups"]}
             self.assertEqual(groups["read() over 35 % of calls"]["rate"], 1)
 
+    def test_a_user_without_a_recording_is_told_what_roots_recorder_said(self):
+        home = self.path("home")
+        os.mkdir(home)
+        os.chmod(self.folder.name, 0o755)
+        with Recorder(self, "-i", "1h", store=self.store) as recorder:
+            os.chmod(recorder.socket, 0o666)
+            recorder.ask("job_start", name="root's", pid=os.getpid())
+            prefix = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /run && mkdir /run/taskscope && '
+                      'touch /run/taskscope/taskscope.sock && mount --bind "$1" /run/taskscope/taskscope.sock && '
+                      'shift && exec "$@"', "sh", recorder.socket,
+                      "env", "-u", "XDG_STATE_HOME", "-u", "XDG_RUNTIME_DIR", f"HOME={home}", *AS_NOBODY]
+            for word, says in ("root's", "no job called 'root's' of yours"), ("#1", "no job #1 of yours"), \
+                    ("--latest", "no jobs of yours"):
+                self.refuse("report", word, prefix=prefix, says=says)
+            self.refuse("estimate", "root's", prefix=prefix, says="no job called 'root's'")
+            self.assertIn("0 jobs", self.accept("correlate", prefix=prefix))
+
     def test_strangers_mark_their_own_only(self):
         os.chmod(self.folder.name, 0o755)
         theirs = self.path("theirs")

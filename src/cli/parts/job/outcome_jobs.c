@@ -27,15 +27,19 @@ int outcome_jobs_read(const struct store_args *store, const char *socket, uint64
 		      struct job_query *query, struct past_jobs *ret, struct error *error)
 {
 	CLEANUP(history_close_pointer) struct history *history = NULL;
-	int status = store->store && !socket ? -ENOENT :
-					       ask_root(store, socket, age_ns, query, ret, error);
+	int asked = store->store && !socket ? -ENOENT :
+					      ask_root(store, socket, age_ns, query, ret, error);
+	struct error why = { 0 };
+	int status;
 
-	/* Jobs of before there was such a recorder may be in the caller's own store. */
-	if (socket || (status != -ENOENT && (status < 0 || ret->jobs.count)))
-		return status;
-	status = store_args_open(store, &history, error);
+	/* Jobs of before there was such a recorder may be in the caller's own store, if there is one. */
+	if (socket || (asked != -ENOENT && (asked < 0 || ret->jobs.count)))
+		return asked;
+	status = store_args_open(store, &history, &why);
+	if (status == -ENOENT && asked == 0)
+		return 0;
 	if (status < 0)
-		return status;
+		return error_set(error, status, "%s", why.message);
 	query->span = store_args_span(store, history, age_ns);
 	return past_jobs_read(history, query, ret, error);
 }

@@ -97,25 +97,35 @@ static char *make_parameters(const struct job_query *query, const char *step)
 }
 
 /*
- * From root's recorder, if that takes our marks and has the job; -ENOENT: it is to be looked for
- * elsewhere.
+ * From the recorder of the socket, or else root's, if that takes our marks; -ENOENT: there is none, or
+ * root's has no such job of ours, which *error then says.
  */
-static int ask_root(const char *socket, const struct job_query *query, const char *step,
-		    struct job_report *ret, struct error *error)
+static int ask_recorder(const char *socket, const struct job_query *query, const char *step,
+			struct job_report *ret, struct error *error)
 {
 	CLEANUP(free_pointer) char *parameters = make_parameters(query, step);
 	CLEANUP(free_pointer) char *answer = NULL;
-	struct error ignored = { 0 };
 	int status;
 
 	if (!parameters)
 		return error_set(error, -ENOMEM, "out of memory");
-	status = job_place_ask_root(socket, "job_report", parameters, &answer, &ignored);
-	if (status < 0 && socket)
-		return error_set(error, status, "%s", ignored.message);
+	status = job_place_ask_root(socket, "job_report", parameters, &answer, error);
 	if (status < 0)
-		return -ENOENT;
+		return socket ? status : -ENOENT;
 	return job_report_read(answer, strlen(answer), ret, error);
+}
+
+/* What the recorder refused is worth more than that there is no recording of one's own. */
+static int open_store(const struct store_args *store, const struct error *refusal,
+		      struct history **ret, struct error *error)
+{
+	struct error why = { 0 };
+	int status = store_args_open(store, ret, &why);
+	bool is_refused = status == -ENOENT && refusal->message[0];
+
+	return status < 0 ?
+		       error_set(error, status, "%s", (is_refused ? refusal : &why)->message) :
+		       0;
 }
 
 int report_job_read(const struct store_args *store, const char *socket, const char *word,
@@ -123,16 +133,19 @@ int report_job_read(const struct store_args *store, const char *socket, const ch
 		    struct error *error)
 {
 	struct job_query query = { .span = { 0, UINT64_MAX } };
+	struct error refusal = { 0 };
 	int status = make_query(word, &query, error);
 
 	if (status == 0 && (socket || !store->store)) {
-		status = ask_root(socket, &query, step, ret, error);
+		status = ask_recorder(socket, &query, step, ret, &refusal);
+		if (status == 0)
+			return 0;
 		if (socket || status != -ENOENT)
-			return status;
+			return error_set(error, status, "%s", refusal.message);
 		status = 0;
 	}
 	if (status == 0)
-		status = store_args_open(store, ret_history, error);
+		status = open_store(store, &refusal, ret_history, error);
 	if (status == 0)
 		status = history_job_report(*ret_history, &query, step, ret, error);
 	return status < 0 ? status : judge(ret, error);

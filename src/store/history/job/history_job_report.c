@@ -91,6 +91,7 @@ static int take_syscall(void *context, const struct job_syscall *syscall)
 static int find_job(struct history *history, const struct job_query *query,
 		    struct job_report *report, struct error *error)
 {
+	const char *whose = query->has_uid ? " of yours" : "";
 	struct job_query newest = *query;
 	int status;
 
@@ -100,15 +101,15 @@ static int find_job(struct history *history, const struct job_query *query,
 		return status;
 	if (query->name)
 		return error_set(error, -ENOENT,
-				 "no job called '%s' in the recording: `taskscope jobs` lists "
+				 "no job called '%s'%s in the recording: `taskscope jobs` lists "
 				 "them; a file needs a / or an ending, such as ./%s",
-				 query->name, query->name);
+				 query->name, whose, query->name);
 	if (query->id)
 		return error_set(error, -ENOENT,
 				 "no job #%" PRIu64
-				 " in the recording: `taskscope jobs` lists them",
-				 query->id);
-	return error_set(error, -ENOENT, "the recording has no jobs");
+				 "%s in the recording: `taskscope jobs` lists them",
+				 query->id, whose);
+	return error_set(error, -ENOENT, "the recording has no jobs%s", whose);
 }
 
 static int find_step(struct job_report *report, const char *step, struct error *error)
