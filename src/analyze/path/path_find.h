@@ -48,6 +48,8 @@ int critical_path_find(const struct timeline *timeline, uint32_t serial, uint64_
  *    likewise.  What somebody polls for is not visible.
  *  - Nearly all of its path is a process's wait for events, or for who does not end, as of timeout(1)
  *    for a signal: likewise, of the threads below that process.
+ *  - Nearly all of its path is a sleep, and another thread of the process worked for most of the time:
+ *    that one.  Many main threads only keep the time.
  *
  * Returns as critical_path_find().
  */

@@ -319,16 +319,17 @@ static bool is_naps(const struct critical_path *path)
 	       share * (double)path->total_ns >= NAPS_LEAST * (double)length_of(longest);
 }
 
-/* The process whose waits for events, or for who has not ended, are nearly all of the path, or 0. */
-static int32_t who_waits_for_events(const struct critical_path *path)
+/* The process whose waits of that kind are nearly all of the path, or 0. */
+static int32_t who_waits(const struct critical_path *path,
+			 bool (*is_meant)(const struct path_segment *segment))
 {
-	const struct path_segment *longest = longest_of(path, is_for_events);
+	const struct path_segment *longest = longest_of(path, is_meant);
 	uint64_t ns = 0;
 
 	for (size_t i = 0; longest && i < path->segments.count; i++) {
 		const struct path_segment *segment = &path->segments.data[i];
 
-		if (is_for_events(segment) && segment->task.tid == longest->task.tid)
+		if (is_meant(segment) && segment->task.tid == longest->task.tid)
 			ns += length_of(segment);
 	}
 	if ((double)ns < EVENTS_SHARE * (double)path->total_ns)
@@ -336,19 +337,32 @@ static int32_t who_waits_for_events(const struct critical_path *path)
 	return longest ? longest->task.pid : 0;
 }
 
+/*
+ * Beside a main thread that only keeps the time, a thread that works says more; what other processes do
+ * meanwhile is not what a sleep is for.
+ */
+static double beside_clock_weight(const struct choice *choice, const struct timeline_thread *thread,
+				  const struct use *use)
+{
+	if (thread->task.pid != choice->first->task.pid)
+		return -1;
+	return is_most_of(choice, use->work_ns, WORKER_SHARE) ? (double)use->work_ns : -1;
+}
+
 /* Whose path says more than this one, which only looks or waits for what others do; or 0. */
 static uint32_t pick_worker(struct choice *choice, const struct critical_path *path)
 {
 	const struct timeline *timeline = choice->index->timeline;
-	bool naps = is_naps(path);
-	int32_t pid = naps ? path->thread.pid : who_waits_for_events(path);
+	int32_t napper = is_naps(path) ? path->thread.pid : 0;
+	int32_t waiter = napper ? napper : who_waits(path, is_for_events);
+	int32_t pid = waiter ? waiter : who_waits(path, is_sleep);
 	uint32_t serial;
 
 	choice->first = pid ? timeline_thread(timeline, timeline_main_thread(timeline, pid)) : NULL;
 	if (!choice->first)
 		return 0;
 	choice->least = 0;
-	choice->weight = naps ? work_weight : active_weight;
+	choice->weight = napper ? work_weight : waiter ? active_weight : beside_clock_weight;
 	serial = choose(choice);
 	return serial == choice->first->serial ? 0 : serial;
 }

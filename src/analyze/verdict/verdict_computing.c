@@ -28,14 +28,20 @@
  */
 #define KEPT_OUT 0.5
 #define ONE_AT_A_TIME 1.2
-/* A stage holds a pipeline up if others wait in pipes for this share of its time on a CPU. */
+/*
+ * A stage holds a pipeline up if others wait in pipes for this share of its time on a CPU, piece by piece: who
+ * waits once or twice waits for work, or for a result.
+ */
 #define STAGE_WAIT 0.5
+#define STAGE_PIECES 10
 /*
  * The rest waits for one child if other processes computed beside it and were done earlier: all together,
  * for this share of the path's computing.  Otherwise there was nothing but that child to do, and that it
  * computes says more than that it is a child.
  */
 #define BESIDE 0.2
+/* And it outlasts them by this share of the time: jobs that share the CPUs until the end are just many. */
+#define ALONE 0.2
 /*
  * Jobs take turns if the path went from one to the next by a lock for this share of them, and the
  * computing of all is that of the path.
@@ -128,7 +134,8 @@ static bool is_first_process(const struct verdict_facts *facts, const struct pat
 static bool is_longest_child(const struct verdict_facts *facts)
 {
 	return (double)facts->who->command_ns >= MOST_OF_IT * facts->on_cpu &&
-	       facts->sums.on_cpu - facts->crew.busiest_process_ns >= BESIDE * facts->on_cpu;
+	       facts->sums.on_cpu - facts->crew.busiest_process_ns >= BESIDE * facts->on_cpu &&
+	       facts->crew.alone >= ALONE;
 }
 
 /* How many processes of one program the path came to by a lock that another had. */
@@ -158,8 +165,11 @@ static bool is_stage(const struct verdict_facts *facts)
 {
 	const struct tree_process *root = facts->run->tree->root;
 	double own = root ? waited_ns(&root->amounts, WAIT_PIPE) : 0;
+	double pieces = waited_count(&facts->run->tree->amounts, WAIT_PIPE) -
+			(root ? waited_count(&root->amounts, WAIT_PIPE) : 0);
 
-	return facts->sums.wait[WAIT_PIPE] - own >= STAGE_WAIT * facts->on_cpu;
+	return pieces >= STAGE_PIECES &&
+	       facts->sums.wait[WAIT_PIPE] - own >= STAGE_WAIT * facts->on_cpu;
 }
 
 /*

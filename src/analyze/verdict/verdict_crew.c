@@ -11,6 +11,9 @@
 /* The work is uneven if the busiest has at least so much of it: twice as much as all the others. */
 #define UNEVEN_SHARE (2.0 / 3)
 
+/* Whoever is further up waits for one of these. */
+#define ANCESTORS_MAX 16
+
 struct walk {
 	const struct run *run;
 	struct crew *crew;
@@ -150,13 +153,78 @@ static int add_other(void *context, const struct tree_process *process,
 	return 0;
 }
 
-static double busiest_process(const struct tree *tree)
+static double process_cpu(const struct tree_process *process)
 {
-	double ns = 0;
+	return (double)amounts_get(&process->amounts, AMOUNT_run_time_ns);
+}
+
+static const struct tree_process *busiest_process(const struct tree *tree)
+{
+	const struct tree_process *busiest = NULL;
 
 	for (size_t i = 0; i < tree->count; i++)
-		ns = greater(ns, (double)amounts_get(&tree->all[i]->amounts, AMOUNT_run_time_ns));
-	return ns;
+		if (!busiest || process_cpu(tree->all[i]) > process_cpu(busiest))
+			busiest = tree->all[i];
+	return busiest;
+}
+
+static const struct tree_process *parent_of(const struct tree *tree,
+					    const struct tree_process *process)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->all[i]->key.pid == process->parent_pid &&
+		    tree->all[i]->begin_ns <= process->begin_ns && tree->all[i] != process)
+			return tree->all[i];
+	return NULL;
+}
+
+/* The processes that wait for it, and it. */
+struct line {
+	const struct tree_process *members[ANCESTORS_MAX];
+	size_t count;
+};
+
+static bool is_in_line(const struct line *line, const struct tree_process *process)
+{
+	for (size_t i = 0; i < line->count; i++)
+		if (line->members[i] == process)
+			return true;
+	return false;
+}
+
+static struct line line_of(const struct tree *tree, const struct tree_process *process)
+{
+	struct line line = { .count = 0 };
+
+	for (; process && line.count < ANCESTORS_MAX && !is_in_line(&line, process);
+	     process = parent_of(tree, process))
+		line.members[line.count++] = process;
+	return line;
+}
+
+/* How long before the end the last of the others that take part in the work ended. */
+static double outlasts_others(const struct run *run, const struct tree_process *busiest)
+{
+	struct line line = line_of(run->tree, busiest);
+	uint64_t last_ns = run->begin_ns;
+
+	for (size_t i = 0; i < run->tree->count; i++) {
+		const struct tree_process *process = run->tree->all[i];
+		uint64_t end_ns = process->exited ? process->end_ns : run->end_ns;
+
+		if (end_ns > last_ns && !is_in_line(&line, process) &&
+		    process_cpu(process) >= PART_LEAST * (double)run_wall_ns(run))
+			last_ns = end_ns;
+	}
+	return last_ns < run->end_ns ? (double)(run->end_ns - last_ns) : 0;
+}
+
+static void gather_processes(const struct run *run, struct crew *ret)
+{
+	const struct tree_process *busiest = busiest_process(run->tree);
+
+	ret->busiest_process_ns = busiest ? process_cpu(busiest) : 0;
+	ret->alone = share_of(outlasts_others(run, busiest), (double)run_wall_ns(run));
 }
 
 void crew_gather(const struct run *run, struct crew *ret)
@@ -166,7 +234,7 @@ void crew_gather(const struct run *run, struct crew *ret)
 	*ret = (struct crew){ 0 };
 	tree_visit_threads(run->tree, add_thread, &walk);
 	ret->held_up = share_of(walk.held, walk.cpu);
-	ret->busiest_process_ns = busiest_process(run->tree);
+	gather_processes(run, ret);
 	tree_visit_threads(run->tree, add_other, &walk);
 	ret->kept_out = share_of(walk.locks, walk.lives);
 	ret->is_uneven = ret->others_ns > 0 &&

@@ -89,13 +89,14 @@ struct crew {
 	char name[TREE_COMM_SIZE];
 	double busiest_ns, others_ns; /* CPU time */
 	double busiest_process_ns;    /* that of a whole process, not always the same one */
-	bool is_uneven;		      /* the busiest has by far the most */
-	double kept_out;	      /* 0 to 1: how long the others are blocked on locks */
-	bool has_collectors;	      /* threads that do nothing but collect garbage */
-	double open;		      /* waits in calls that had not returned at the end */
-	double open_condition;	      /* that of the path's thread on a condition */
-	double open_accepts;	      /* those in accept() */
-	bool is_traced;		      /* one is stopped by its tracer at the end */
+	double alone;	     /* 0 to 1: for how much of the time it outlasts others that compute */
+	bool is_uneven;	     /* the busiest has by far the most */
+	double kept_out;     /* 0 to 1: how long the others are blocked on locks */
+	bool has_collectors; /* threads that do nothing but collect garbage */
+	double open;	     /* waits in calls that had not returned at the end */
+	double open_condition; /* that of the path's thread on a condition */
+	double open_accepts;   /* those in accept() */
+	bool is_traced;	       /* one is stopped by its tracer at the end */
 };
 
 void crew_gather(const struct run *run, struct crew *ret);

@@ -43,6 +43,9 @@ static void add_part(struct verdict_facts *facts, const struct path_part *part)
 	case PATH_MUTUAL:
 		facts->wait[part->via < WAIT_REASON_COUNT ? part->via : WAIT_OTHER] += ns;
 		break;
+	case WAIT_TIMER: /* who sleeps with a lock makes the others wait for that */
+		facts->wait[part->via == WAIT_LOCK ? WAIT_LOCK : WAIT_TIMER] += ns;
+		break;
 	default:
 		facts->wait[part->kind < WAIT_REASON_COUNT ? part->kind : WAIT_OTHER] += ns;
 	}

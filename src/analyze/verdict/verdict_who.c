@@ -58,6 +58,8 @@ static const struct path_part *part_of(const struct verdict_facts *facts,
 		return facts->who;
 	if (!part && rule->cause == CAUSE_NETWORK)
 		part = path_main_part(facts->path, WAIT_POLL, PATH_ANY);
+	if (!part && rule->cause == CAUSE_LOCK)
+		part = path_main_part(facts->path, WAIT_TIMER, WAIT_LOCK);
 	if (!part && (rule->cause == CAUSE_SLEEP || rule->cause == CAUSE_POLL))
 		part = path_main_part(facts->path, WAIT_CONDITION, PATH_ANY);
 	return part ? part : facts->who;

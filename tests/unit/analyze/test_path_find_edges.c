@@ -429,6 +429,29 @@ static void test_pick_who_is_active_while_one_waits_for_events(void **state)
 	assert_int_equal(pick_below_timeout(WAIT_TIMER, 800, 500), 1);
 }
 
+/* The first sleeps once, until the end; a thread works for so long, of its process or of another. */
+static uint32_t pick_beside_sleep(int32_t pid, uint64_t sleeps_us, uint64_t works_us)
+{
+	CLEANUP(scene_free) struct scene *scene = scene_new();
+
+	add_thread(scene, 1, 0, 0, 0, "bench");
+	add_thread(scene, 2, pid, 1, 0, "worker");
+	WAITS(scene, 1, 1000 - sleeps_us, 1000, .reason = WAIT_TIMER,
+	      .waker_class = WAKER_INTERRUPT);
+	WAITS(scene, 2, works_us, 1000, .reason = WAIT_CONDITION);
+	return picked(scene, false, 1000);
+}
+
+/* A main thread often only keeps the time; a job in the background is not what a shell sleeps for. */
+static void test_pick_who_works_while_the_main_thread_sleeps(void **state)
+{
+	(void)state;
+	assert_int_equal(pick_beside_sleep(pid_of(1), 800, 500), 2);
+	assert_int_equal(pick_beside_sleep(pid_of(1), 799, 500), 1);
+	assert_int_equal(pick_beside_sleep(pid_of(1), 800, 499), 1);
+	assert_int_equal(pick_beside_sleep(0, 800, 500), 1);
+}
+
 /* The first thread waits until a millisecond; the other works for so long of it. */
 static uint32_t pick_beside_reader(uint8_t reason, uint64_t from_us, uint64_t wake_us,
 				   uint64_t worked_us)
@@ -465,6 +488,7 @@ int main(void)
 		cmocka_unit_test(test_pick_who_waits_for_workers_while_the_first_naps),
 		cmocka_unit_test(test_pick_who_works_while_the_first_reads),
 		cmocka_unit_test(test_pick_who_is_active_while_one_waits_for_events),
+		cmocka_unit_test(test_pick_who_works_while_the_main_thread_sleeps),
 		cmocka_unit_test(test_gap),
 		cmocka_unit_test(test_unknown_threads),
 		cmocka_unit_test(test_short_times_beyond_the_time),

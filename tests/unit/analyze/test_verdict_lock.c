@@ -74,9 +74,30 @@ static void the_longest_wait_and_who_ended_it_are_evidence(void **state)
 			    "worker\\x0a2 (12) waited 1.08 s, longest 5.00 ms");
 }
 
+/* Others wait for the lock, whatever its holder does meanwhile; who sleeps without one just sleeps. */
+static void who_sleeps_with_a_lock_holds_the_others_up(void **state)
+{
+	(void)state;
+	for (int via_lock = 0; via_lock < 2; via_lock++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "job", .on_cpu = 10,
+		       .waits = { { WAIT_TIMER, 250, 1, 0 }, { WAIT_LOCK, 740, 3, 0 } });
+		PART(740, .kind = WAIT_TIMER, .via = via_lock ? WAIT_LOCK : WAIT_CHILD,
+		     .program = "job");
+		PART(250, .kind = WAIT_TIMER, .program = "job");
+		PART(10, .kind = PATH_CPU, .program = "else");
+		verdict = judge(run);
+		assert_int_equal(verdict.cause, via_lock ? CAUSE_LOCK : CAUSE_SLEEP);
+		assert_string_equal(verdict.who, "job");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_sleeps_with_a_lock_holds_the_others_up),
 		cmocka_unit_test(a_deadlock_is_lock_bound),
 		cmocka_unit_test(a_convoy_on_one_mutex_is_lock_bound),
 		cmocka_unit_test(a_convoy_whose_woken_threads_find_no_cpu_is_lock_bound),

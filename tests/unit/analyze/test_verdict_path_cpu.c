@@ -5,6 +5,20 @@
 
 #include "verdict_scene.h"
 
+static struct tree_process *process_of(struct run *run, int32_t pid)
+{
+	for (size_t i = 0; i < run->tree->count; i++)
+		if (run->tree->all[i]->key.pid == pid)
+			return run->tree->all[i];
+	return NULL;
+}
+
+static void end_early(struct run *run, int32_t pid, double ms)
+{
+	process_of(run, pid)->exited = true;
+	process_of(run, pid)->end_ns = run->end_ns - hand_ns(ms);
+}
+
 /* A child beside which others computed, for so long in all that it outlasts them; and one alone. */
 static void a_child_that_outlasts_others_is_named(void **state)
 {
@@ -17,6 +31,7 @@ static void a_child_that_outlasts_others_is_named(void **state)
 		       .waits = { { WAIT_CHILD, 990, 1, 0 } });
 		THREAD(.pid = 11, .comm = "sha256sum", .on_cpu = 990);
 		THREAD(.pid = 12, .comm = "cksum", .on_cpu = 195 - less);
+		end_early(run, 12, 200);
 		PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "sha256sum",
 		     .command = "sha256sum big");
 		PART(10, .kind = PATH_CPU, .program = "sh");
@@ -24,6 +39,24 @@ static void a_child_that_outlasts_others_is_named(void **state)
 		assert_int_equal(verdict.cause, less ? CAUSE_CPU : CAUSE_CHILD);
 		assert_string_equal(verdict.who, "sha256sum");
 		assert_non_null(strstr(verdict.evidence[1], "sha256sum big"));
+	}
+}
+
+/* Jobs that go on beside it until nearly the end are many, rather than one to wait for. */
+static void a_child_is_alone_at_the_end(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 990, 1, 0 } });
+		THREAD(.pid = 11, .comm = "gzip", .on_cpu = 990);
+		THREAD(.pid = 12, .comm = "gzip", .on_cpu = 600);
+		THREAD(.pid = 13, .comm = "tee", .on_cpu = 9);
+		end_early(run, 12, 200 - less);
+		PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "gzip");
+		PART(10, .kind = PATH_CPU, .program = "sh");
+		assert_cause(run, less ? CAUSE_CPU : CAUSE_CHILD);
 	}
 }
 
@@ -36,6 +69,7 @@ static void no_child_outlasts_others_of_its_kind(void **state)
 
 		THREAD(.pid = 10, .comm = "make", .on_cpu = 1000);
 		THREAD(.pid = 11, .comm = "cc1", .on_cpu = 1000);
+		end_early(run, 11, 500);
 		PART(1000, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "cc1", .processes = 20,
 		     .command_ns = hand_ns(500 - less));
 		assert_cause(run, less ? CAUSE_CPU : CAUSE_CHILD);
@@ -51,6 +85,7 @@ static void a_child_is_told_from_a_thread_by_its_command(void **state)
 
 		THREAD(.pid = 10, .comm = "git", .on_cpu = 210);
 		THREAD(.pid = 11, .comm = "git", .on_cpu = 990);
+		process_of(run, 11)->parent_pid = 10; /* it waits, and ends last */
 		PART(10, .kind = PATH_CPU, .program = "git", .command = "git repack");
 		if (thread)
 			PART(990, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "git",
@@ -71,6 +106,7 @@ static void of_many_children_none_is_named(void **state)
 
 		THREAD(.pid = 10, .comm = "sh", .on_cpu = 200);
 		THREAD(.pid = 11, .comm = "one", .on_cpu = 1000);
+		end_early(run, 10, 500);
 		PART(500 - less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "one");
 		PART(300 + less, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "two");
 		PART(200, .kind = PATH_CPU, .program = "sh");
@@ -129,10 +165,11 @@ static void jobs_take_turns_if_a_lock_leads_from_one_to_the_next(void **state)
 	}
 }
 
-static void pipeline(struct run *run, double waited)
+static void pipeline(struct run *run, double waited, uint64_t pieces)
 {
 	THREAD(.pid = 10, .comm = "sh", .waits = { { WAIT_CHILD, 1000, 1, 0 } });
-	THREAD(.pid = 11, .comm = "tar", .on_cpu = 50, .waits = { { WAIT_PIPE, waited, 90, 0 } });
+	THREAD(.pid = 11, .comm = "tar", .on_cpu = 50,
+	       .waits = { { WAIT_PIPE, waited, pieces, 0 } });
 	THREAD(.pid = 12, .comm = "gzip", .on_cpu = 1000);
 	PART(1000, .kind = PATH_CPU, .via = WAIT_CHILD, .program = "gzip");
 }
@@ -143,8 +180,20 @@ static void a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time(void **s
 	for (int less = 0; less < 2; less++) {
 		RUN(1000);
 
-		pipeline(run, 500 - less);
+		pipeline(run, 500 - less, 90);
 		assert_cause(run, less ? CAUSE_CPU : CAUSE_PIPE_STAGE);
+	}
+}
+
+/* The idle workers of a pool wait at a pipe as well, once each. */
+static void a_stage_is_waited_for_piece_by_piece(void **state)
+{
+	(void)state;
+	for (uint64_t pieces = 9; pieces <= 10; pieces++) {
+		RUN(1000);
+
+		pipeline(run, 900, pieces);
+		assert_cause(run, pieces < 10 ? CAUSE_CPU : CAUSE_PIPE_STAGE);
 	}
 }
 
@@ -374,6 +423,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_that_outlasts_others_is_named),
+		cmocka_unit_test(a_child_is_alone_at_the_end),
+		cmocka_unit_test(a_stage_is_waited_for_piece_by_piece),
 		cmocka_unit_test(no_child_outlasts_others_of_its_kind),
 		cmocka_unit_test(a_child_is_told_from_a_thread_by_its_command),
 		cmocka_unit_test(of_many_children_none_is_named),
