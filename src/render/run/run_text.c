@@ -205,7 +205,8 @@ void run_text_append_limit(struct text *out, const struct verdict *verdict)
 	if (verdict->cause != CAUSE_NONE)
 		text_format(out, "%s %s", verdict->class == CLASS_IDLE ? ":" : "",
 			    causes[verdict->cause].name);
-	if (verdict->who[0])
+	/* "sleep, sleep" would say nothing more. */
+	if (verdict->who[0] && strcmp(verdict->who, causes[verdict->cause].name) != 0)
 		text_format(out, ", %s", verdict->who);
 	text_format(out, " (%s", class_names[verdict->class]);
 	if (verdict->confidence > 0 && verdict->class != CLASS_UNKNOWN)

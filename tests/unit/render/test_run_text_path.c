@@ -3,6 +3,7 @@
 #include "watched_run.h"
 
 #include "base/cleanup.h"
+#include "render/run/run_text.h"
 #include "render/run/run_text_tables.h"
 
 static void assert_does(const struct path_part *part, const char *expected)
@@ -90,9 +91,29 @@ static void a_row_names_the_program_by_what_it_runs(void **state)
 	}
 }
 
+static void assert_limit(const struct verdict *verdict, const char *expected)
+{
+	CLEANUP(text_free) struct text line = { 0 };
+
+	run_text_append_limit(&line, verdict);
+	assert_string_equal(text_string(&line), expected);
+}
+
+static void the_limit_names_who_unless_the_cause_has_that_name(void **state)
+{
+	struct verdict verdict = { .class = CLASS_IDLE, .cause = CAUSE_SLEEP, .confidence = 0.85 };
+
+	(void)state;
+	memcpy(verdict.who, "sleep", sizeof("sleep"));
+	assert_limit(&verdict, "mostly idle: sleep (idle, 85 % sure)");
+	memcpy(verdict.who, "sleeper", sizeof("sleeper"));
+	assert_limit(&verdict, "mostly idle: sleep, sleeper (idle, 85 % sure)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_limit_names_who_unless_the_cause_has_that_name),
 		cmocka_unit_test(a_row_names_the_program_by_what_it_runs),
 		cmocka_unit_test(a_row_names_what_had_the_cpu_or_ended_the_wait),
 	};
