@@ -255,7 +255,7 @@ const struct verdict_rule verdict_rules[CAUSE_COUNT] = {
 	{ CAUSE_TRACED,       traced,       evidence_stopped,      WAIT_STOPPED },
 	{ CAUSE_FROZEN,       frozen,       evidence_stopped,      WAIT_STOPPED },
 	{ CAUSE_CPU_QUOTA,    cpu_quota,    evidence_cpu_quota,    PATH_RUN_QUEUE },
-	{ CAUSE_MEMORY_LIMIT, memory_limit, evidence_memory_limit, PATH_ANY },
+	{ CAUSE_MEMORY_LIMIT, memory_limit, evidence_memory_limit, WAIT_MEMORY },
 	{ CAUSE_BLKIO_LIMIT,  blkio_limit,  evidence_blkio_limit,  WAIT_DISK },
 	{ CAUSE_FSYNC,        fsync_calls,  evidence_fsync,        WAIT_DISK },
 	{ CAUSE_LOCK,         lock,         evidence_lock,         WAIT_LOCK },

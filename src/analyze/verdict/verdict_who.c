@@ -42,6 +42,21 @@ void evidence_top_wait(const struct verdict_facts *facts, const struct verdict_r
 	}
 }
 
+/* At a memory limit pages are waited for, or read again. */
+static const struct path_part *limited_part(const struct verdict_facts *facts)
+{
+	static const uint8_t kinds[] = { WAIT_MEMORY, WAIT_DISK };
+	const struct path_part *best = facts->who;
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const struct path_part *part = path_main_part(facts->path, kinds[i], PATH_ANY);
+
+		if (part && (!best || part->ns > best->ns))
+			best = part;
+	}
+	return best;
+}
+
 /* The part of the path that a cause is about. */
 static const struct path_part *part_of(const struct verdict_facts *facts,
 				       const struct verdict_rule *rule)
@@ -52,6 +67,8 @@ static const struct path_part *part_of(const struct verdict_facts *facts,
 		return NULL;
 	if (rule->kind == PATH_CPU)
 		return facts->who;
+	if (rule->cause == CAUSE_MEMORY_LIMIT)
+		return limited_part(facts);
 	part = path_main_part(facts->path, rule->kind, PATH_ANY);
 	if (rule->kind == WAIT_STOPPED && part &&
 	    (double)part->ns < facts->handing_over[WAIT_STOPPED])
@@ -72,6 +89,15 @@ static bool is_about_peer(const struct path_part *part, const struct verdict_rul
 	       rule->cause != CAUSE_OVERSUBSCRIBED;
 }
 
+/* The process that a cause is about that is none of the path. */
+static const struct tree_process *process_of(const struct verdict_facts *facts,
+					     const struct verdict_rule *rule)
+{
+	if (rule->cause == CAUSE_OOM_KILL)
+		return facts->killed;
+	return rule->cause == CAUSE_FD_LIMIT ? facts->run->tree->fullest : NULL;
+}
+
 void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *rule,
 		  struct text *out)
 {
@@ -81,8 +107,8 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 		text_append_string(out, "the hypervisor");
 		return;
 	}
-	if (rule->cause == CAUSE_OOM_KILL && facts->killed) {
-		text_append_string(out, facts->killed->comm);
+	if (process_of(facts, rule)) {
+		text_append_string(out, process_of(facts, rule)->comm);
 		return;
 	}
 	if (!part)

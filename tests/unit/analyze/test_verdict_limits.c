@@ -184,9 +184,45 @@ static void waits_for_a_map_are_churn_only_where_threads_share_it(void **state)
 	}
 }
 
+static void who_reached_a_limit_is_named(void **state)
+{
+	static const uint8_t kinds[] = { WAIT_MEMORY, WAIT_DISK };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct verdict verdict;
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 400, .waits = { { kinds[i], 1050, 300, 0 } });
+		PART(1050, .kind = kinds[i], .program = "job");
+		PART(400, .kind = PATH_CPU, .program = "else");
+		hand_sum_up(run);
+		run->limits.cgroup_memory_high_hits = KNOWN(600);
+		run->limits.cgroup_refaults = KNOWN(1000);
+		amounts_set(&run->tree->amounts, AMOUNT_read_bytes, 4096000);
+		verdict = judge_as_is(run);
+		assert_int_equal(verdict.cause, CAUSE_MEMORY_LIMIT);
+		assert_string_equal(verdict.who, "job");
+	}
+}
+
+static void who_has_no_descriptor_left_is_named(void **state)
+{
+	RUN(1500);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 60, .comm = "server",
+	       .calls = { { "openat", 1553, 5, EMFILE, 1300 } });
+	hand_sum_up(run);
+	run->tree->fullest = run->tree->all[0];
+	assert_string_equal(judge_as_is(run).who, "server");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_reached_a_limit_is_named),
+		cmocka_unit_test(who_has_no_descriptor_left_is_named),
 		cmocka_unit_test(waits_for_a_map_are_churn_only_where_threads_share_it),
 		cmocka_unit_test(a_storm_of_page_faults_is_memory_bound),
 		cmocka_unit_test(page_faults_are_named_without_system_calls_too),
