@@ -418,6 +418,25 @@ class Jobs(Case):
             self.assertIn(event, files)
         self.assertNotIn(("file_created", "old"), files)
 
+    def test_a_file_belongs_to_the_step_in_which_it_changed(self):
+        """However soon the next step begins, and however often the same file changes."""
+        watched = pathlib.Path(self.path("watched"))
+        watched.mkdir()
+        with Recorder(self, "-i", "1s") as recorder:
+            job = self.start(recorder, "files", "-p", Work(self).pid, "--watch", watched)
+            for step in "one", "two":
+                recorder.ask("job_step", name="files", step=step)
+                (watched / "log").write_text(step)
+                (watched / step).write_text("")
+            recorder.ask("job_end", name="files", step="two", outcome="success")
+            (watched / "after").write_text("")
+            self.end(recorder, job)
+            files = [(event.get("step"), event["kind"], event["details"]) for event in self.events(recorder, job)
+                     if event["kind"].startswith("file_")]
+        self.assertEqual(files, [("one", "file_created", "log"), ("one", "file_created", "one"),
+                                 ("two", "file_changed", "log"), ("two", "file_created", "two"),
+                                 (None, "file_created", "after")])
+
     def test_a_directory_that_is_renamed_has_its_new_path(self):
         watched = pathlib.Path(self.path("watched"))
         (watched / "old" / "deep").mkdir(parents=True)

@@ -223,9 +223,13 @@ static struct book_job *find_running(struct job_tracker *tracker, uint64_t id, s
 	return job;
 }
 
-/* Processes that work for whatever step runs: what they used so far counts for the one before. */
+/*
+ * Processes that work for whatever step runs: what they used so far counts for the one before, and so
+ * does what happened to files.
+ */
 static void settle_steps(struct job_tracker *tracker, struct book_job *job)
 {
+	job_watches_settle(&tracker->watches, job);
 	for (size_t i = 0; i < tracker->book.members.count; i++) {
 		struct book_member *member = tracker->book.members.data[i];
 		struct job_use use;

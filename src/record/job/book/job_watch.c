@@ -452,18 +452,37 @@ static void finish(struct job_watches *watches, struct job_watch *watch)
 	log_changes(watches->tracker, watch, UINT64_MAX);
 }
 
+/* Its place in the list, or their number. */
+static size_t find_watch(const struct job_watches *watches, const struct book_job *job)
+{
+	size_t place = 0;
+
+	while (place < watches->list.count && watches->list.data[place]->job != job)
+		place++;
+	return place;
+}
+
+void job_watches_settle(struct job_watches *watches, const struct book_job *job)
+{
+	size_t place = find_watch(watches, job);
+
+	if (place == watches->list.count)
+		return;
+	(void)read_events(watches->list.data[place], monotonic_ns() + READ_NS);
+	log_changes(watches->tracker, watches->list.data[place], UINT64_MAX);
+}
+
 void job_watches_remove(struct job_watches *watches, struct book_job *job)
 {
-	for (size_t i = 0; i < watches->list.count; i++) {
-		struct job_watch *watch = watches->list.data[i];
+	size_t place = find_watch(watches, job);
+	struct job_watch *watch;
 
-		if (watch->job != job)
-			continue;
-		finish(watches, watch);
-		watches->list.data[i] = watches->list.data[--watches->list.count];
-		watch_free(watch);
+	if (place == watches->list.count)
 		return;
-	}
+	watch = watches->list.data[place];
+	finish(watches, watch);
+	watches->list.data[place] = watches->list.data[--watches->list.count];
+	watch_free(watch);
 }
 
 void job_watches_flush(struct job_watches *watches)

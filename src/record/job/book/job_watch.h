@@ -37,6 +37,8 @@ void job_watches_close(struct job_watches *watches);
 
 /* Watches job->row.watched; an error has a sentence. */
 int job_watches_add(struct job_watches *watches, struct book_job *job, struct error *error);
+/* Logs what was seen so far, before another step begins: it belongs to the one that ran. */
+void job_watches_settle(struct job_watches *watches, const struct book_job *job);
 /* Logs what is left, and stops; does nothing for a job without. */
 void job_watches_remove(struct job_watches *watches, struct book_job *job);
 /* Logs all that was seen so far. */
