@@ -19,6 +19,7 @@ struct walk {
 	struct crew *crew;
 	double cpu, held;    /* sums; the second by CPU time */
 	double lives, locks; /* of the others: all time but that in the queue, and that on locks */
+	double queued;	     /* of them: in the queue, where they are not done */
 };
 
 /* Names that virtual machines and interpreters give to the threads that collect garbage. */
@@ -148,8 +149,10 @@ static int add_other(void *context, const struct tree_process *process,
 	walk->lives += (double)amounts_get(&thread->amounts, AMOUNT_wall_time_ns) -
 		       (double)amounts_get(&thread->amounts, AMOUNT_wait_time_ns);
 	walk->locks += waited_ns(&thread->amounts, WAIT_LOCK);
-	if (cpu_of(thread) >= PART_LEAST * (double)run_wall_ns(walk->run))
+	if (cpu_of(thread) >= PART_LEAST * (double)run_wall_ns(walk->run)) {
 		walk->crew->others_ns += cpu_of(thread);
+		walk->queued += (double)amounts_get(&thread->amounts, AMOUNT_wait_time_ns);
+	}
 	return 0;
 }
 
@@ -237,6 +240,7 @@ void crew_gather(const struct run *run, struct crew *ret)
 	gather_processes(run, ret);
 	tree_visit_threads(run->tree, add_other, &walk);
 	ret->kept_out = share_of(walk.locks, walk.lives);
-	ret->is_uneven = ret->others_ns > 0 &&
-			 ret->busiest_ns >= UNEVEN_SHARE * (ret->busiest_ns + ret->others_ns);
+	ret->is_uneven =
+		ret->others_ns > 0 &&
+		ret->busiest_ns >= UNEVEN_SHARE * (ret->busiest_ns + ret->others_ns + walk.queued);
 }

@@ -149,7 +149,7 @@ void evidence_stopped(const struct verdict_facts *facts, struct text *out)
 	said_part(facts, words[facts->halt],
 		  facts->wait[WAIT_STOPPED] + facts->handing_over[WAIT_STOPPED], out);
 	if (facts->handing_over[WAIT_STOPPED] > facts->whole / 20)
-		said_ns(", CPU for stops ", facts->handing_over[WAIT_STOPPED], out);
+		said_ns(", of it CPU for stops ", facts->handing_over[WAIT_STOPPED], out);
 }
 
 void evidence_fsync(const struct verdict_facts *facts, struct text *out)

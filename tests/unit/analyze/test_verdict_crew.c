@@ -135,6 +135,19 @@ static void uneven(struct run *run, double heavy, double light)
 	PART(100, .kind = PATH_CPU);
 }
 
+/* Who has no CPU is not done: 100 ms in the queue count as work that is left. */
+static void who_waits_for_a_cpu_is_not_done_early(void **state)
+{
+	(void)state;
+	for (int more = 0; more < 2; more++) {
+		RUN(1000);
+
+		uneven(run, 800, 300);
+		THREAD(.pid = 10, .tid = 13, .comm = "work", .on_cpu = 10, .run_queue = 90 + more);
+		assert_cause(run, more ? CAUSE_CPU : CAUSE_IMBALANCE);
+	}
+}
+
 static void one_worker_with_twice_the_work_of_the_others_is_an_imbalance(void **state)
 {
 	static const struct {
@@ -344,6 +357,7 @@ int main(void)
 		cmocka_unit_test(a_crowd_for_a_cpu_is_not_serialised_by_the_lock_that_it_takes),
 		cmocka_unit_test(threads_whose_names_differ_by_a_number_do_the_same),
 		cmocka_unit_test(one_worker_with_twice_the_work_of_the_others_is_an_imbalance),
+		cmocka_unit_test(who_waits_for_a_cpu_is_not_done_early),
 		cmocka_unit_test(who_is_kept_out_by_a_lock_is_not_done_early),
 		cmocka_unit_test(who_never_gets_a_lock_may_have_nothing_to_do),
 		cmocka_unit_test(a_collector_is_known_by_the_name_of_its_threads),
