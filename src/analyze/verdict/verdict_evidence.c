@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/path/path_shares.h"
 #include "analyze/verdict/verdict_numbers.h"
 #include "metric/unit.h"
 
@@ -164,6 +165,14 @@ void evidence_fsync(const struct verdict_facts *facts, struct text *out)
 
 void evidence_lock(const struct verdict_facts *facts, struct text *out)
 {
+	double asleep = facts->path ? path_share(facts->path, WAIT_TIMER, WAIT_LOCK) : 0;
+
+	asleep *= facts->whole;
+	if (2 * asleep > facts->wait[WAIT_LOCK]) {
+		said_part(facts, "asleep with a lock that others wait for", asleep, out);
+		said_ns("; they waited ", facts->sums.wait[WAIT_LOCK], out);
+		return;
+	}
 	waits_of(facts, "blocked on locks", WAIT_LOCK, facts->wait[WAIT_LOCK], out);
 }
 

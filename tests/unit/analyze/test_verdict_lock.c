@@ -91,6 +91,8 @@ static void who_sleeps_with_a_lock_holds_the_others_up(void **state)
 		verdict = judge(run);
 		assert_int_equal(verdict.cause, via_lock ? CAUSE_LOCK : CAUSE_SLEEP);
 		assert_string_equal(verdict.who, "job");
+		assert_int_equal(strstr(verdict.evidence[0], "asleep with a lock") != NULL,
+				 via_lock);
 	}
 }
 
