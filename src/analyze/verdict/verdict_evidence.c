@@ -6,34 +6,11 @@
 
 #include "analyze/path/path_shares.h"
 #include "analyze/verdict/verdict_numbers.h"
+#include "analyze/verdict/verdict_said.h"
 #include "metric/unit.h"
 
-/* ", 1.6 M waits a second" */
-static void said_rate(const struct verdict_facts *facts, double count, const char *what,
-		      struct text *out)
-{
-	text_append_string(out, ", ");
-	unit_format_real(out, UNIT_COUNT, facts->wall > 0 ? count * 1e9 / facts->wall : 0);
-	text_format(out, " %sa second", what);
-}
-
-static void said_ns(const char *what, double ns, struct text *out)
-{
-	text_append_string(out, what);
-	unit_format_real(out, UNIT_NS, ns);
-}
-
-/* "78.1 % (4.11 s of 5.26 s of busy time)" */
-static void said_part(const struct verdict_facts *facts, const char *what, double ns,
-		      struct text *out)
-{
-	text_format(out, "%s ", what);
-	unit_format_share(out, share_of(ns, facts->whole));
-	said_ns(" (", ns, out);
-	said_ns(" of ", facts->whole, out);
-	text_append_string(out, facts->path || facts->whole <= facts->wall ? " of wall time)" :
-									     " of busy time)");
-}
+/* The limit of open files counts as reached when at most this many are left. */
+#define DESCRIPTORS_LEFT 2
 
 static struct waited blocked_on(const struct verdict_facts *facts, enum wait_reason reason)
 {
@@ -86,18 +63,30 @@ void evidence_deadlock(const struct verdict_facts *facts, struct text *out)
 			    deadlock->waiters[i].tid);
 }
 
+bool evidence_is_full(const struct tree_process *process)
+{
+	return process->peak_fds + DESCRIPTORS_LEFT >= process->facts.fd_limit;
+}
+
+/* What fails at once is not seen with many open. */
 void evidence_fd_limit(const struct verdict_facts *facts, struct text *out)
 {
 	const struct tree_process *fullest = facts->run->tree->fullest;
+	double refused = facts->sums.no_descriptor;
 
-	if (facts->sums.no_descriptor > 0)
-		text_format(out, "%.0f calls failed for want of a file descriptor (EMFILE)",
-			    facts->sums.no_descriptor);
+	if (refused > 0)
+		text_format(out, "%.0f call%s failed for want of a file descriptor (EMFILE)",
+			    refused, refused > 1 ? "s" : "");
 	if (!fullest || !(fullest->facts.present & TREE_PROCESS_FD_LIMIT))
 		return;
-	text_format(out, "%s%.15s had %llu of %llu descriptors open", out->length ? "; " : "",
-		    fullest->comm, (unsigned long long)fullest->peak_fds,
-		    (unsigned long long)fullest->facts.fd_limit);
+	text_format(out, "%s%.15s ", out->length ? "; " : "", fullest->comm);
+	if (evidence_is_full(fullest))
+		text_format(out, "had %llu of %llu descriptors open",
+			    (unsigned long long)fullest->peak_fds,
+			    (unsigned long long)fullest->facts.fd_limit);
+	else
+		text_format(out, "may have %llu descriptors open",
+			    (unsigned long long)fullest->facts.fd_limit);
 }
 
 void evidence_cpu_quota(const struct verdict_facts *facts, struct text *out)

@@ -34,6 +34,9 @@ struct verdict_rule {
 /* In the order that decides when two are equally strong; CAUSE_NONE is the last. */
 extern const struct verdict_rule verdict_rules[CAUSE_COUNT];
 
+/* Whether it was seen with hardly a descriptor left. */
+bool evidence_is_full(const struct tree_process *process);
+
 /* Where the time went as a whole. */
 verdict_evidence evidence_split;
 

@@ -3,8 +3,6 @@
 
 #include "analyze/verdict/verdict_numbers.h"
 
-/* The limit of open files counts as reached when at most this many are left. */
-#define DESCRIPTORS_LEFT 2
 /* One refusal may be a probe, or be handled; so many are a state. */
 #define REFUSALS 10
 /* A cause must explain at least this share of the time. */
@@ -196,7 +194,7 @@ static double fd_limit(const struct verdict_facts *facts)
 	/* Where calls were watched and none failed, being near the limit does no harm. */
 	if (facts->has_calls || !fullest || !(fullest->facts.present & TREE_PROCESS_FD_LIMIT))
 		return 0;
-	return fullest->peak_fds + DESCRIPTORS_LEFT >= fullest->facts.fd_limit ? FAILED_IT : 0;
+	return evidence_is_full(fullest) ? FAILED_IT : 0;
 }
 
 static double sleeping(const struct verdict_facts *facts)

@@ -218,11 +218,34 @@ static void who_has_no_descriptor_left_is_named(void **state)
 	assert_string_equal(judge_as_is(run).who, "server");
 }
 
+/* A limit that is reached and left within moments is not seen with many descriptors open. */
+static void descriptors_are_counted_where_they_were_seen(void **state)
+{
+	(void)state;
+	for (uint64_t left = 2; left <= 3; left++) {
+		struct verdict verdict;
+		RUN(1500);
+
+		THREAD(.pid = 10, .on_cpu = 60, .comm = "server",
+		       .calls = { { "openat", 100, 5, EMFILE, 10 } });
+		hand_sum_up(run);
+		run->tree->fullest = run->tree->all[0];
+		run->tree->fullest->facts.present |= TREE_PROCESS_FD_LIMIT;
+		run->tree->fullest->facts.fd_limit = 20;
+		run->tree->fullest->peak_fds = 20 - left;
+		verdict = judge_as_is(run);
+		assert_non_null(strstr(verdict.evidence[0],
+				       left == 2 ? "; server had 18 of 20 descriptors open" :
+						   "; server may have 20 descriptors open"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_reached_a_limit_is_named),
 		cmocka_unit_test(who_has_no_descriptor_left_is_named),
+		cmocka_unit_test(descriptors_are_counted_where_they_were_seen),
 		cmocka_unit_test(waits_for_a_map_are_churn_only_where_threads_share_it),
 		cmocka_unit_test(a_storm_of_page_faults_is_memory_bound),
 		cmocka_unit_test(page_faults_are_named_without_system_calls_too),
