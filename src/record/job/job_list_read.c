@@ -37,7 +37,7 @@ void job_json_figures(const json_t *object, struct job_figures *figures,
 		const json_t *number = json_object_get(object, job_values[i].name);
 
 		if (json_is_number(number))
-			job_set(figures, (enum job_value)i, json_number_value(number));
+			job_set_read(figures, (enum job_value)i, json_number_value(number));
 	}
 	for (int i = 0; memory && i < JOB_MEMORY_COUNT; i++)
 		if (strcmp(memory, job_memory_names[i]) == 0)

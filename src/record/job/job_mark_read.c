@@ -27,8 +27,9 @@ static void read_measured(const struct server_request *request, struct job_measu
 	for (int value = 0; value < JOB_VALUE_COUNT; value++) {
 		const json_t *number = json_object_get(figures, job_values[value].name);
 
-		if (json_is_number(number) && json_number_value(number) >= 0)
-			job_set(&ret->figures, (enum job_value)value, json_number_value(number));
+		if (json_is_number(number))
+			job_set_read(&ret->figures, (enum job_value)value,
+				     json_number_value(number));
 	}
 	for (int kind = 0; memory && kind < JOB_MEMORY_COUNT; kind++)
 		if (strcmp(memory, job_memory_names[kind]) == 0)

@@ -43,6 +43,15 @@ static inline void job_set(struct job_figures *figures, enum job_value value, do
 	figures->present |= UINT64_C(1) << value;
 }
 
+/* Further numbers cannot be counts, nanoseconds or bytes: a stranger or a damaged file has them. */
+#define JOB_FIGURE_MOST 0x1p62
+
+static inline void job_set_read(struct job_figures *figures, enum job_value value, double number)
+{
+	if (number >= 0 && number < JOB_FIGURE_MOST)
+		job_set(figures, value, number);
+}
+
 /* Those that `with` has count. */
 static inline void job_figures_replace(struct job_figures *figures, const struct job_figures *with)
 {

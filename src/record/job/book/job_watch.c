@@ -420,8 +420,9 @@ static int open_watch(struct job_watch *watch, struct error *error)
 				 "the directory '%s' belongs to another user: root can mark it",
 				 row->watched);
 	return status < 0 ? error_set(error, status, "cannot watch %s: %s", row->watched,
-				      status == -ELOOP ? "it is not a directory, or behind a link" :
-							 strerror(-status)) :
+				      status == -ELOOP	   ? "it is not a directory, or behind a link" :
+				      status == -ETIMEDOUT ? "to read it took longer than a second" :
+							     strerror(-status)) :
 			    0;
 }
 

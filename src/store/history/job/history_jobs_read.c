@@ -44,7 +44,7 @@ static enum job_memory read_figures(sqlite3_stmt *row, int column, struct job_fi
 		double number;
 
 		if (column_real(row, column + 1 + i, &number))
-			job_set(ret, (enum job_value)i, number);
+			job_set_read(ret, (enum job_value)i, number);
 	}
 	return (enum job_memory)find_name(job_memory_names, JOB_MEMORY_COUNT,
 					  column_text(row, column), JOB_MEMORY_UNKNOWN);
