@@ -57,6 +57,18 @@ static const struct path_part *limited_part(const struct verdict_facts *facts)
 	return best;
 }
 
+/* What a cause is about where the path has nothing of its rule's kind; the first that there is. */
+static const struct {
+	enum run_cause cause;
+	uint8_t kind, via;
+} stand_ins[] = {
+	{ CAUSE_NETWORK, WAIT_POLL, PATH_ANY },
+	{ CAUSE_LOCK, WAIT_TIMER, WAIT_LOCK },	/* held asleep */
+	{ CAUSE_POLL, WAIT_NETWORK, PATH_ANY }, /* accept(2) waits for events too */
+	{ CAUSE_POLL, WAIT_CONDITION, PATH_ANY },
+	{ CAUSE_SLEEP, WAIT_CONDITION, PATH_ANY },
+};
+
 /* The part of the path that a cause is about. */
 static const struct path_part *part_of(const struct verdict_facts *facts,
 				       const struct verdict_rule *rule)
@@ -70,15 +82,9 @@ static const struct path_part *part_of(const struct verdict_facts *facts,
 	if (rule->cause == CAUSE_MEMORY_LIMIT)
 		return limited_part(facts);
 	part = path_main_part(facts->path, rule->kind, PATH_ANY);
-	if (rule->kind == WAIT_STOPPED && part &&
-	    (double)part->ns < facts->handing_over[WAIT_STOPPED])
-		return facts->who;
-	if (!part && rule->cause == CAUSE_NETWORK)
-		part = path_main_part(facts->path, WAIT_POLL, PATH_ANY);
-	if (!part && rule->cause == CAUSE_LOCK)
-		part = path_main_part(facts->path, WAIT_TIMER, WAIT_LOCK);
-	if (!part && (rule->cause == CAUSE_SLEEP || rule->cause == CAUSE_POLL))
-		part = path_main_part(facts->path, WAIT_CONDITION, PATH_ANY);
+	for (size_t i = 0; !part && i < ARRAY_SIZE(stand_ins); i++)
+		if (stand_ins[i].cause == rule->cause)
+			part = path_main_part(facts->path, stand_ins[i].kind, stand_ins[i].via);
 	return part ? part : facts->who;
 }
 

@@ -263,6 +263,22 @@ static void a_program_whose_connect_failed_waits_for_events(void **state)
 	assert_cause(run, CAUSE_POLL);
 }
 
+/* The part that it says most about is the wait, not the little that it did. */
+static void a_server_in_accept_is_named_by_its_wait(void **state)
+{
+	struct verdict verdict;
+	RUN(2000);
+
+	(void)state;
+	THREAD(.pid = 10, .on_cpu = 1, .waits = { { WAIT_NETWORK, 1999, 1, 0 } }, .lives = true,
+	       .now_in = "accept");
+	PART(1999, .kind = WAIT_NETWORK, .program = "server");
+	PART(1, .kind = PATH_CPU, .program = "server");
+	verdict = judge(run);
+	assert_int_equal(verdict.cause, CAUSE_POLL);
+	assert_string_equal(verdict.evidence[1], "100 % in server");
+}
+
 /* A condition wait that nobody ended and that is over had a time limit. */
 static void a_condition_that_nobody_signals_is_a_sleep_unless_it_still_waits(void **state)
 {
@@ -516,6 +532,7 @@ int main(void)
 		cmocka_unit_test(a_quota_is_named_rather_than_who_ran_meanwhile),
 		cmocka_unit_test(a_client_that_polls_more_often_than_it_reads_waits_for_its_server),
 		cmocka_unit_test(a_program_whose_connect_failed_waits_for_events),
+		cmocka_unit_test(a_server_in_accept_is_named_by_its_wait),
 		cmocka_unit_test(a_condition_that_nobody_signals_is_a_sleep_unless_it_still_waits),
 		cmocka_unit_test(what_holds_a_stopped_thread_is_told_apart),
 		cmocka_unit_test(many_stops_that_are_too_short_to_follow_are_a_tracers),
