@@ -82,6 +82,9 @@ static const struct path_part *part_of(const struct verdict_facts *facts,
 	if (rule->cause == CAUSE_MEMORY_LIMIT)
 		return limited_part(facts);
 	part = path_main_part(facts->path, rule->kind, PATH_ANY);
+	if (rule->kind == WAIT_STOPPED && part &&
+	    (double)part->ns < facts->handing_over[WAIT_STOPPED])
+		return facts->who;
 	for (size_t i = 0; !part && i < ARRAY_SIZE(stand_ins); i++)
 		if (stand_ins[i].cause == rule->cause)
 			part = path_main_part(facts->path, stand_ins[i].kind, stand_ins[i].via);
