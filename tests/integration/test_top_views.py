@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 import unittest
 
 import recorder
@@ -179,24 +180,28 @@ class Views(support.TestCase):
             self.assertIsNone(job.poll())
         self.assertIsNone(sleeper.poll())
 
-    @unittest.skipUnless(support.is_root(), "needs root: it fails where a recorder polls, and why is not known")
     def test_a_recording_grows_while_it_is_shown(self):
         with recorder.Recorder(self, "--interval", "200ms") as running, \
-                self.top("--store", running.store, "--filter", "cmd=*1236", rows=40) as top:
-            top.wait_for("  recording$")
+                self.top("--store", running.store, "--filter", "pcomm=sleep cmd=*1236", rows=40) as top:
+            top.wait_for("  recording( |$)")
             sleeper = self.start("sleep", "1236")
             support.wait_until(lambda: recorder.rows(running.store, "SELECT 1 FROM processes WHERE pid=?", sleeper.pid))
             running.next_tick(2)
             top.send("R")
             top.wait_for(r"^ +%d .*sleep 1236" % sleeper.pid)
             # The dead are shown where they lived, with what they did then.
+            began = running.ticks()
+            support.wait_until(lambda: running.ticks() > began + 10**9)
             sleeper.kill()
             sleeper.wait()
             support.wait_until(lambda: not any(row["pid"] == sleeper.pid for row in self.newest(running)))
             top.send("R")
             top.wait_for(lambda lines: not any("sleep 1236" in line for line in lines))
-            # A step that came late would lead beyond.
-            support.wait_until(lambda: top.send("[") or top.settle() or "sleep 1236" in top.text())
+            top.send("b")
+            top.wait_for("^time:")
+            top.type(time.strftime("%H:%M:%S", time.gmtime(began // 10**9 + 1)))
+            top.send("Enter")
+            top.wait_for(r"^ +%d .*sleep 1236" % sleeper.pid)
             top.send("Enter")
             top.wait_for("^sleep  process %d" % sleeper.pid)
             top.wait_for("^The last five minutes of the process:")
@@ -207,7 +212,6 @@ class Views(support.TestCase):
         self.assertEqual(status, 0, err)
         return [{"pid": int(group["key"].rpartition("[")[2][:-1])} for group in json.loads(out)["groups"]]
 
-    @unittest.skipUnless(support.is_root(), "needs root: it fails where a recorder polls, and why is not known")
     def test_moves_to_signals_and_events_below_the_table(self):
         with recorder.Recorder(self, "--interval", "200ms", "--tree", os.getpid()) as running:
             sleeper = self.start("sleep", "1234")
@@ -217,6 +221,7 @@ class Views(support.TestCase):
             # A recorder that polls sees the end only of those that it saw before.
             support.wait_until(lambda: recorder.rows(running.store, "SELECT 1 FROM processes WHERE pid=?", other.pid))
             os.kill(other.pid, signal.SIGTERM)
+            other.wait()  # where a recorder polls, one that nobody waited for has not ended
             support.wait_until(lambda: recorder.rows(
                 running.store, "SELECT 1 FROM events WHERE kind='exit' AND pid=?", other.pid))
             running.next_tick(2)

@@ -148,17 +148,17 @@ static int open_file(const char *name, struct moment_source **ret, struct error 
 }
 
 /* Without a time it begins at the end, and with --history where that begins. */
-static int open_recording(struct history_span *extent, struct moment_source **ret,
-			  struct error *error)
+static int open_recording(struct moment_source **ret, struct error *error)
 {
+	struct history_span extent = { 0 };
 	struct history *history = NULL;
 	uint64_t at = args.history.given ? 0 : UINT64_MAX;
 	int status = store_args_open(&args.store, &history, error);
 
 	if (status == 0)
-		(void)history_extent(history, extent);
+		(void)history_extent(history, &extent);
 	if (status == 0 && args.at) {
-		status = instant_parse(args.at, extent, &at, error);
+		status = instant_parse(args.at, &extent, &at, error);
 		if (status < 0)
 			history_close(history);
 	}
@@ -241,14 +241,21 @@ static int read_config(struct text *text, struct error *error)
 	return status == -ENOENT ? 0 : status;
 }
 
+/* A recorder may have made the recording longer since it was opened. */
 static int parse_time(void *context, const char *text, uint64_t *ret_unix_ns, struct error *error)
 {
-	return instant_parse(text, context, ret_unix_ns, error);
+	struct moment_source *source = context;
+	struct history *history = source->kind->jobs(source, error);
+	struct history_span extent = { 0 };
+
+	if (!history)
+		return -ENODATA;
+	(void)history_extent(history, &extent);
+	return instant_parse(text, &extent, ret_unix_ns, error);
 }
 
 static int show_screen(struct moment_source *source, const struct view_choice *choice,
-		       struct history_span *extent, const struct host *host, const char *title,
-		       struct error *error)
+		       const struct host *host, const char *title, struct error *error)
 {
 	struct error ignored = { 0 };
 	char store[PATH_MAX];
@@ -265,7 +272,7 @@ static int show_screen(struct moment_source *source, const struct view_choice *c
 		.colour = terminal_of(stdout).colour,
 		.save = top_config_save,
 		.parse_time = source->kind->can_move ? parse_time : NULL,
-		.parse_context = extent,
+		.parse_context = source,
 	};
 
 	return top_run(&screen, error);
@@ -293,7 +300,6 @@ int verb_top(char **words, int count, struct error *error)
 	CLEANUP(filter_clear) struct filter filter = { 0 };
 	CLEANUP(text_free) struct text config = { 0 };
 	CLEANUP(text_free) struct text keys = { 0 };
-	struct history_span extent = { 0 };
 	struct view_choice choice = { .filter = &filter };
 	bool is_live = !count && !reads_recording() && !args.capture.root;
 	const char *file = count ? words[0] : NULL;
@@ -311,7 +317,7 @@ int verb_top(char **words, int count, struct error *error)
 	if (is_live)
 		status = open_live(&input, &source, error);
 	else if (reads_recording())
-		status = open_recording(&extent, &source, error);
+		status = open_recording(&source, error);
 	else
 		status = open_file(file, &source, error);
 	if (status < 0)
@@ -328,7 +334,7 @@ int verb_top(char **words, int count, struct error *error)
 	if (status < 0)
 		return status;
 	choose_title(file, title, sizeof(title));
-	return show_screen(source, &choice, &extent, input.host, title, error);
+	return show_screen(source, &choice, input.host, title, error);
 }
 
 const struct command command_top = {

@@ -237,8 +237,8 @@ static int take_store(struct moment_source *source, const struct move *move, str
 		   (!read_later(store) || !store_find_move(store, move, &at))) {
 		return error_set(error, -ENODATA, "%s", store_no_moment(move));
 	}
-	/* The newest is the newest of now. */
-	if (store->was_taken && move->kind == MOVE_LAST && read_later(store))
+	/* Where the last known one is meant, there may be later ones by now. */
+	if (store->was_taken && at + 1 == store->times.count && read_later(store))
 		(void)store_find_move(store, move, &at);
 	status = read_moment(store, at, ret, error);
 	if (status == 0 && asked && asked != UINT64_MAX && asked != store->times.data[at])
