@@ -46,7 +46,7 @@ static void append_state(const struct top *top, struct text *line)
 	else if (kind->can_move)
 		text_append_string(line, top->is_paused ? "  recording" : "  playing");
 	if (kind->can_move && top->moment.tasks->interval_ns && display_columns() >= NARROW) {
-		text_append_string(line, "  rates over ");
+		text_append_string(line, "  over ");
 		unit_format(line, UNIT_NS, top->moment.tasks->interval_ns);
 	}
 	if (top->moment.asked_unix_ns)
