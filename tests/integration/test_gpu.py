@@ -126,6 +126,21 @@ class Recording(Gpu):
         text = self.taskscope("empty", "show", recorder.store, "-p", str(pid), "-m", "gpu_memory_bytes").stdout
         self.assertIn("2.00 GiB", text)
 
+    def test_a_job_has_what_its_processes_used(self):
+        """Those of a mark, of which a second one is in a step, and not what others use."""
+        pids = [self.sleeper() for _ in range(3)]
+        self.say("two", "".join(f"{pid} {(i + 1) * GIB} {10 * (i + 1)}\n" for i, pid in enumerate(pids)))
+        with self.record("two") as recorder:
+            job = recorder.ask("job_start", name="gpu", pid=pids[0])["job"]
+            recorder.ask("job_step", name="gpu", step="1", pid=pids[1])
+            support.wait_until(lambda: rows(recorder.store, "SELECT 1 FROM jobs WHERE peak_gpu_busy_percent = 30"))
+            recorder.ask("job_end", name="gpu", outcome="success")
+            figures = "SELECT peak_gpu_memory_bytes, peak_gpu_busy_percent FROM"
+            self.assertEqual(rows(recorder.store, f"{figures} jobs WHERE id = ?", job), [(3 * GIB, 30)])
+            self.assertEqual(rows(recorder.store, f"{figures} job_steps"), [(2 * GIB, 20)])
+            text = self.taskscope("empty", "report", "gpu", "--store", recorder.store).stdout
+            self.assertRegex(text, "GPUs +3.00 GiB held at most, 30 % used at most")
+
     def test_why_there_are_none_is_said(self):
         with self.record("empty") as recorder:
             recorder.next_tick(2)

@@ -151,38 +151,49 @@ static void append_cpu(struct text *out, const struct job_report *report,
 /* Counts that belong together, on a line: "12 different, 11 began in it". */
 static const struct count_line {
 	const char *label;
+	bool is_rare; /* not shown where nothing is known */
 	struct {
 		enum job_value value;
 		const char *words;
 	} parts[4];
 } count_lines[] = {
 	/* clang-format off */
-	{ "processes", { { JOB_processes, " different" }, { JOB_spawns, " spawned" }, { JOB_exits, " exited" },
+	{ "GPUs", true, { { JOB_peak_gpu_memory_bytes, " held at most" }, { JOB_peak_gpu_busy_percent, " % used at most" } } },
+	{ "processes", false, { { JOB_processes, " different" }, { JOB_spawns, " spawned" }, { JOB_exits, " exited" },
 			 { JOB_failed_exits, " with a failure" } } },
-	{ "disks", { { JOB_read_bytes, " read" }, { JOB_write_bytes, " written" } } },
-	{ "signals", { { JOB_signals, "" }, { JOB_kills, " SIGKILL" } } },
-	{ "OOM kills", { { JOB_ooms, "" } } },
-	{ "anomalies", { { JOB_anomalies, "" } } },
+	{ "disks", false, { { JOB_read_bytes, " read" }, { JOB_write_bytes, " written" } } },
+	{ "signals", false, { { JOB_signals, "" }, { JOB_kills, " SIGKILL" } } },
+	{ "OOM kills", false, { { JOB_ooms, "" } } },
+	{ "anomalies", false, { { JOB_anomalies, "" } } },
 	/* clang-format on */
 };
 
+static void append_line(struct text *out, const struct count_line *line,
+			const struct job_figures *figures)
+{
+	const char *comma = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(line->parts) && line->parts[i].words; i++) {
+		if (!job_has(figures, line->parts[i].value))
+			continue;
+		if (!*comma)
+			append_label(out, line->label);
+		text_append_string(out, comma);
+		append_figure(out, figures, line->parts[i].value);
+		text_append_string(out, line->parts[i].words);
+		comma = ", ";
+	}
+	if (!*comma && line->is_rare)
+		return;
+	if (!*comma)
+		append_label(out, line->label);
+	text_append_string(out, *comma ? "\n" : "no data\n");
+}
+
 static void append_counts(struct text *out, const struct job_figures *figures)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(count_lines); i++) {
-		const struct count_line *line = &count_lines[i];
-		const char *comma = "";
-
-		append_label(out, line->label);
-		for (size_t j = 0; j < ARRAY_SIZE(line->parts) && line->parts[j].words; j++) {
-			if (!job_has(figures, line->parts[j].value))
-				continue;
-			text_append_string(out, comma);
-			append_figure(out, figures, line->parts[j].value);
-			text_append_string(out, line->parts[j].words);
-			comma = ", ";
-		}
-		text_append_string(out, *comma ? "\n" : "no data\n");
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(count_lines); i++)
+		append_line(out, &count_lines[i], figures);
 }
 
 int job_report_text(FILE *out, const struct terminal *terminal, const struct job_report *report,

@@ -55,6 +55,11 @@ void job_begin(struct job *job, const struct job_instant *now)
 	job->outcome = JOB_RUNNING;
 }
 
+static bool is_peak(enum job_value value)
+{
+	return strncmp(job_values[value].name, "peak_", 5) == 0;
+}
+
 void job_figures_add(struct job_figures *figures, enum job_memory *memory,
 		     const struct job_figures *part, enum job_memory part_memory)
 {
@@ -62,14 +67,13 @@ void job_figures_add(struct job_figures *figures, enum job_memory *memory,
 		enum job_value value = (enum job_value)i;
 		double sum = job_has(figures, value) ? figures->values[i] : 0;
 		double number = part->values[i];
-		bool is_peak = value == JOB_peak_memory_bytes || value == JOB_peak_rss_bytes ||
-			       value == JOB_peak_cpu_percent;
 
 		if (!job_has(part, value))
 			continue;
 		if (value == JOB_peak_memory_bytes && number >= sum)
 			*memory = part_memory;
-		job_set(figures, value, !is_peak ? sum + number : (number > sum ? number : sum));
+		job_set(figures, value,
+			!is_peak(value) ? sum + number : (number > sum ? number : sum));
 	}
 }
 

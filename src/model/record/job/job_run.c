@@ -72,6 +72,14 @@ const char *job_run_lacks(const struct job_figures *figures)
 	       "`taskscope doctor` says what BPF needs";
 }
 
+static void set_gpu(const struct run_gpu *gpu, struct job_figures *ret)
+{
+	if (gpu->tree_memory_peak_bytes.present)
+		job_set(ret, JOB_peak_gpu_memory_bytes, (double)gpu->tree_memory_peak_bytes.value);
+	if (gpu->tree_busy_peak_percent.present)
+		job_set(ret, JOB_peak_gpu_busy_percent, (double)gpu->tree_busy_peak_percent.value);
+}
+
 void job_figures_of_run(const struct run *run, struct job_figures *ret, enum job_memory *ret_memory)
 {
 	static const struct {
@@ -94,6 +102,7 @@ void job_figures_of_run(const struct run *run, struct job_figures *ret, enum job
 		if (amounts_has(&tree->amounts, amounts[i].amount))
 			job_set(ret, amounts[i].value,
 				(double)amounts_get(&tree->amounts, amounts[i].amount));
+	set_gpu(&run->gpu, ret);
 	job_set(ret, JOB_processes, (double)tree->processes);
 	if (!(tree->unknown & TREE_UNKNOWN_FORKS))
 		job_set(ret, JOB_spawns, (double)tree->forks);

@@ -49,7 +49,8 @@ struct job_family {
 struct job_window {
 	uint64_t rss_bytes; /* of all its processes at this tick */
 	bool has_rss;
-	uint64_t since_ns; /* CLOCK_BOOTTIME */
+	struct job_figures gpu; /* sums of what its processes use of GPUs at this tick */
+	uint64_t since_ns;	/* CLOCK_BOOTTIME */
 	double run_time_ns;
 };
 

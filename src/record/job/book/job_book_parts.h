@@ -19,4 +19,8 @@ void job_book_count(const struct job_book *book, struct book_job *job, struct bo
 bool job_window_close(struct job_window *window, struct job_figures *figures, uint64_t now_ns,
 		      bool is_last);
 
+/* Adds what the process of that row uses of GPUs; then what a job uses is compared with its peaks. */
+void job_book_take_gpu(struct book_member *member, const struct snapshot *snapshot, uint32_t row);
+void job_book_raise_gpu(struct book_job *job);
+
 #endif

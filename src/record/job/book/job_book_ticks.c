@@ -383,9 +383,11 @@ void job_book_take_tick(struct job_book *book, const struct snapshot *snapshot,
 		use = use_at(cpu, bytes, (uint32_t)row);
 		job_book_read(member, &use);
 		take_memory(member, snapshot, (uint32_t)row);
+		job_book_take_gpu(member, snapshot, (uint32_t)row);
 	}
 	for (size_t i = 0; i < book->jobs.count; i++) {
 		job_book_take_rss(book->jobs.data[i]);
+		job_book_raise_gpu(book->jobs.data[i]);
 		job_book_close_windows(book->jobs.data[i], now->boottime_ns, false);
 	}
 	forget_ended(book, snapshot);

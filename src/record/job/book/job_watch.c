@@ -419,11 +419,12 @@ static int open_watch(struct job_watch *watch, struct error *error)
 		return error_set(error, status,
 				 "the directory '%s' belongs to another user: root can mark it",
 				 row->watched);
-	return status < 0 ? error_set(error, status, "cannot watch %s: %s", row->watched,
-				      status == -ELOOP	   ? "it is not a directory, or behind a link" :
-				      status == -ETIMEDOUT ? "to read it took longer than a second" :
-							     strerror(-status)) :
-			    0;
+	return status < 0 ?
+		       error_set(error, status, "cannot watch %s: %s", row->watched,
+				 status == -ELOOP     ? "it is not a directory, or behind a link" :
+				 status == -ETIMEDOUT ? "to read it took longer than a second" :
+							strerror(-status)) :
+		       0;
 }
 
 int job_watches_add(struct job_watches *watches, struct book_job *job, struct error *error)
