@@ -16,14 +16,29 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 
+#define RESOLVE_TRIES 100 /* who renames files all the time is not waited for */
+
+int file_open_resolved(int dir, const char *path, int flags, uint64_t resolve)
+{
+	const struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC, .resolve = resolve };
+
+	for (int i = 0; i < RESOLVE_TRIES; i++) {
+		long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+
+		if (fd >= 0 || errno != EAGAIN)
+			return fd < 0 ? -errno : (int)fd;
+	}
+	return -EAGAIN;
+}
+
 int file_open_below(int dir, const char *path, int flags)
 {
-	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC, .resolve = RESOLVE_BENEATH };
-	long fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	int fd = file_open_resolved(dir, path, flags, RESOLVE_BENEATH);
 
-	if (fd < 0 && errno == ENOSYS)
-		fd = openat(dir, path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : (int)fd;
+	if (fd != -ENOSYS)
+		return fd;
+	fd = openat(dir, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 ssize_t file_read(int dir, const char *path, char *buffer, size_t capacity)

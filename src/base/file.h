@@ -16,6 +16,13 @@
 struct text;
 
 /*
+ * openat2() with a RESOLVE_ rule; adds O_CLOEXEC to the flags.  The kernel gives up on a path that
+ * leads up, as links in sys do, whenever a file is renamed or a mount is made anywhere meanwhile:
+ * then this tries again, but not for ever.  Returns an fd or a negative errno.
+ */
+int file_open_resolved(int dir, const char *path, int flags, uint64_t resolve);
+
+/*
  * Opens a file that is really below directory fd `dir`.  A link that leads out of it is refused
  * with -EXDEV, since a recorded tree may come from anyone.  Adds O_CLOEXEC to the flags.  Callers
  * that give O_NONBLOCK do not wait for ever at a pipe that nobody writes to.  Returns an fd or a

@@ -6,18 +6,13 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/file.h"
 
 int plain_file_find(int root, const char *path)
 {
-	const struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	long place = syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	return place < 0 ? -errno : (int)place;
+	return file_open_resolved(root, path, O_PATH, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 }
 
 int plain_file_open(int place)

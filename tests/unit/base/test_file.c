@@ -22,6 +22,30 @@
 #include "base/text.h"
 #include "patience.h"
 
+static int renames; /* that the next calls of openat2() meet */
+static int calls;
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+/* The kernel's answer to a path that leads up while others rename files. */
+long __wrap_syscall(long number, ...)
+{
+	long words[4];
+	va_list list;
+
+	va_start(list, number);
+	for (size_t i = 0; i < 4; i++)
+		words[i] = va_arg(list, long);
+	va_end(list);
+	calls++;
+	if (renames > 0 && renames--) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return __real_syscall(number, words[0], words[1], words[2], words[3]);
+}
+
 struct folder {
 	char path[64];
 	int dir;
@@ -415,6 +439,26 @@ static void a_part_that_comes_in_pieces_is_put_together(void **state)
 	munmap(pages, 400 * 4096);
 }
 
+static void a_path_is_walked_again_while_others_rename_files(void **state)
+{
+	struct folder *place = *state;
+	int fd;
+
+	assert_int_equal(mkdirat(place->dir, "file", 0700), 0);
+	renames = 9;
+	fd = file_open_below(place->dir, "file/../file", O_RDONLY);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(unlinkat(place->dir, "file", AT_REMOVEDIR), 0);
+	calls = 0;
+	assert_int_equal(file_open_below(place->dir, "file", O_RDONLY), -ENOENT);
+	assert_int_equal(calls, 1);
+	renames = 1000000; /* one who wants to be in the way */
+	assert_int_equal(file_open_below(place->dir, "file", O_RDONLY), -EAGAIN);
+	assert_in_range(calls, 50, 1000);
+	renames = 0;
+}
+
 #define WITH_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
 
 int main(void)
@@ -437,6 +481,7 @@ int main(void)
 		WITH_PLACE(an_output_is_emptied_or_made),
 		WITH_PLACE(an_absolute_path_needs_no_working_directory),
 		cmocka_unit_test(an_output_that_is_open_already_is_opened_again),
+		WITH_PLACE(a_path_is_walked_again_while_others_rename_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
