@@ -97,6 +97,17 @@ static inline int end(void **state)
 	return 0;
 }
 
+/* One time is known, "22:14", which is BEGIN. */
+static inline int parse_time(void *context, const char *text, uint64_t *ret_unix_ns,
+			     struct error *error)
+{
+	(void)context;
+	if (strcmp(text, "22:14") != 0)
+		return error_set(error, -EINVAL, "'%s' is no time", text);
+	*ret_unix_ns = BEGIN;
+	return 0;
+}
+
 /* The screen after these keys. */
 static inline void show(const char *keys)
 {
@@ -104,6 +115,7 @@ static inline void show(const char *keys)
 	struct top_options options = { .source = &source,
 				       .title = "host",
 				       .host = scene.host,
+				       .parse_time = parse_time,
 				       .interval_ns = 1000 * NS_PER_SECOND };
 	struct error error = { 0 };
 	int input = dup(STDIN_FILENO);

@@ -37,6 +37,33 @@ static void other_moments_are_those_of_a_recording(void **state)
 	assert_int_equal(scene.moved.kind, MOVE_TO_LAST_ANOMALY);
 }
 
+static void a_time_that_was_typed_is_gone_to(void **state)
+{
+	(void)state;
+	scene.kind.can_move = true;
+	show("b22:14\n");
+	assert_int_equal(scene.moved.kind, MOVE_TO);
+	assert_int_equal(scene.moved.unix_ns, BEGIN);
+	show("bnever\n");
+	assert_shown("'never' is no time", STYLE_BAD, false);
+	assert_int_not_equal(scene.moved.kind, MOVE_TO);
+}
+
+static void a_text_that_is_opened_again_begins_at_its_top(void **state)
+{
+	char top[FAKE_COLUMNS + 1];
+	int column, row;
+
+	(void)state;
+	show("?");
+	row = fake_find("Keys (Escape leads back", &column);
+	memcpy(top, fake.text[row], sizeof(top));
+	show("?jjj");
+	assert_string_not_equal(fake.text[row], top);
+	show("?jjj??");
+	assert_string_equal(fake.text[row], top);
+}
+
 static void keys_that_were_chosen_are_letters_in_a_prompt(void **state)
 {
 	static char detail[] = "detail=i,F12", usual[] = "detail=Enter";
@@ -219,6 +246,8 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(only_what_goes_on_can_be_paused),
 		TEST(other_moments_are_those_of_a_recording),
+		TEST(a_time_that_was_typed_is_gone_to),
+		TEST(a_text_that_is_opened_again_begins_at_its_top),
 		TEST(keys_that_were_chosen_are_letters_in_a_prompt),
 		TEST(keys_that_no_terminal_has_are_refused),
 		TEST(what_is_past_is_not_asked),

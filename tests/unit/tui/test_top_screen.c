@@ -217,6 +217,33 @@ static void jobs_have_their_progress_and_what_their_processes_do(void **state)
 	assert_shown("failure", STYLE_BAD, true);
 }
 
+static void the_job_whose_processes_are_shown_is_named(void **state)
+{
+	int column;
+
+	(void)state;
+	scene.fill = fill_jobs;
+	show("8\n");
+	fake_find("  job #7 nightly  ", &column);
+	show("8jjj\n");
+	fake_find("  job #6 broken  ", &column);
+}
+
+static void fill_no_jobs(struct moment *moment)
+{
+	moment->no_jobs = "nobody records";
+}
+
+static void without_jobs_there_is_a_reason(void **state)
+{
+	(void)state;
+	show("8");
+	assert_shown("no job ran in the hour before", STYLE_PLAIN, false);
+	scene.fill = fill_no_jobs;
+	show("8");
+	assert_shown("nobody records", STYLE_PLAIN, false);
+}
+
 /* ---- the header ---- */
 
 static void fill_host(struct moment *moment)
@@ -400,6 +427,21 @@ static void of_a_long_line_the_end_is_shown_where_one_types(void **state)
 	assert_int_equal(fake.cursor, 19);
 }
 
+static void what_was_typed_can_be_taken_back(void **state)
+{
+	const char *line = fake.text[23];
+
+	(void)state;
+	show("/abc\x7f"); /* Backspace, in two ways */
+	assert_memory_equal(line, "find: ab   ", 11);
+	show("/abc\b\b");
+	assert_memory_equal(line, "find: a    ", 11);
+	show("/a\b\b\bz");
+	assert_memory_equal(line, "find: z    ", 11);
+	show("/abc\x15z"); /* Ctrl-U */
+	assert_memory_equal(line, "find: z    ", 11);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +453,8 @@ int main(void)
 		TEST(the_marked_row_is_always_on_the_screen),
 		TEST(a_command_is_shown_without_its_folder),
 		TEST(jobs_have_their_progress_and_what_their_processes_do),
+		TEST(the_job_whose_processes_are_shown_is_named),
+		TEST(without_jobs_there_is_a_reason),
 		TEST(swap_is_shown_where_there_is_some),
 		TEST(bars_are_as_long_as_what_they_show),
 		TEST(open_anomalies_are_named_with_their_processes),
@@ -418,6 +462,7 @@ int main(void)
 		TEST(the_newest_event_is_the_lowest),
 		TEST(keys_are_told_in_the_last_line),
 		TEST(of_a_long_line_the_end_is_shown_where_one_types),
+		TEST(what_was_typed_can_be_taken_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
