@@ -239,7 +239,7 @@ class Jobs(Case):
             self.end(recorder, outer)
             found = [self.job(recorder, job) for job in (outer, inner)]
         self.assertEqual([job["spawns"] for job in found], [3, 2])
-        self.assertIn("part of another job", found[0]["absent"])
+        self.assertIn("1 of its processes belonged to another job", found[0]["absent"])
         self.assertIsNone(found[1]["absent"])
 
     def test_a_job_ends_with_its_first_process(self):

@@ -36,6 +36,8 @@ class Summary(TestCase):
 
     def test_a_blocked_process_shows_its_call(self):
         with Caller() as caller:
+            # It has begun, and waits for a line.
+            wait_until(lambda: "pipe_read" in pathlib.Path(f"/proc/{caller.pid}/wchan").read_text())
             found = json.loads(self.summary("-p", caller.pid, "-d", "300ms", "--json"))
             table = list(csv.DictReader(io.StringIO(
                 self.summary("-p", caller.pid, "-d", "100ms", "--format", "csv"))))

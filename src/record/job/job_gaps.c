@@ -68,14 +68,14 @@ char *job_gaps_words(const struct job_tracker *tracker, const struct book_job *j
 	const struct job_gaps *gaps = &job->gaps;
 
 	add_source(&text, tracker->recorder);
-	add_count(&text, gaps->lost_events, "events of the host were lost while it ran");
-	add_count(&text, gaps->lost_members, "processes found no room in the recorder");
+	add_count(&text, gaps->lost_events, "of the host's events were lost while it ran");
+	add_count(&text, gaps->lost_members, "of its processes found no room in the recorder");
 	if (tracker->recorder->life)
 		add_count(&text, gaps->unseen_ends,
-			  "processes ended unseen, and what they used last is missing");
-	add_count(&text, gaps->unread, "processes could not be read when it began or ended");
+			  "of its processes ended unseen: what was used last is missing");
+	add_count(&text, gaps->unread, "of its processes could not be read when it began or ended");
 	add_count(&text, gaps->late,
-		  "readings of processes at marks are those of the last tick: there were too many "
+		  "of its readings at marks came from the last tick: there were too many processes "
 		  "to read them at once");
 	if (gaps->away_ns)
 		text_format(
@@ -87,6 +87,6 @@ char *job_gaps_words(const struct job_tracker *tracker, const struct book_job *j
 		text_format(&text, "%sevents of files end where a recorder began again, which %s",
 			    text.length ? "; " : "", job->unwatched);
 	add_count(&text, gaps->lent,
-		  "processes were part of another job for a while, and count there");
+		  "of its processes belonged to another job for a while: that time counts there");
 	return text.length && !text.failed ? strdup(text_string(&text)) : NULL;
 }
