@@ -510,6 +510,12 @@ void bind_text(sqlite3_stmt *statement, int *index, const char *text)
 	sqlite3_bind_text(statement, ++*index, text, -1, SQLITE_STATIC);
 }
 
+void bind_command(sqlite3_stmt *statement, int *index, const char *command, size_t most)
+{
+	sqlite3_bind_text(statement, ++*index, command, command ? (int)strnlen(command, most) : 0,
+			  SQLITE_STATIC);
+}
+
 void bind_blob(sqlite3_stmt *statement, int *index, const void *bytes, size_t size)
 {
 	sqlite3_bind_blob64(statement, ++*index, bytes, size, SQLITE_STATIC);

@@ -60,7 +60,9 @@ static void bind_event(sqlite3_stmt *statement, const struct life_event *event)
 	bind_optional(statement, &index, event->parent_pid != 0, (uint64_t)event->parent_pid);
 	bind_optional(statement, &index, event->present & LIFE_HAS_UID, event->uid);
 	bind_text(statement, &index, event->comm[0] ? event->comm : NULL);
-	bind_text(statement, &index, event->cmd);
+	/* A program is executed once; what it does later need not repeat all of its words. */
+	bind_command(statement, &index, event->cmd,
+		     event->kind == LIFE_EXEC ? INT32_MAX : COMMAND_BYTES);
 	bind_optional(statement, &index, ended && WIFEXITED(event->status),
 		      (uint64_t)WEXITSTATUS(event->status));
 	bind_optional(statement, &index, signal != 0, (uint64_t)signal);

@@ -17,7 +17,6 @@
 
 #define MINUTE_NS (UINT64_C(60) * 1000000000)
 #define MINUTES_PER_ROW 60
-#define COMMAND_MAX 256
 /* Start times are whole clock ticks, rounded down. */
 #define TICK_NS UINT64_C(10000000)
 
@@ -293,17 +292,11 @@ static uint64_t hash_names(const struct names *names)
 }
 
 /* The frames have the whole command line. */
-static void bind_command(sqlite3_stmt *statement, int *index, const char *cmd)
-{
-	sqlite3_bind_text(statement, ++*index, cmd, cmd ? (int)strnlen(cmd, COMMAND_MAX) : 0,
-			  SQLITE_STATIC);
-}
-
 static void bind_names(sqlite3_stmt *statement, int *index, const struct names *names)
 {
 	bind_optional(statement, index, names->parent != 0, (uint64_t)names->parent);
 	bind_text(statement, index, names->comm);
-	bind_command(statement, index, names->cmd);
+	bind_command(statement, index, names->cmd, COMMAND_BYTES);
 	bind_text(statement, index, names->exe);
 	bind_text(statement, index, names->user);
 	bind_optional(statement, index, names->has_uid, names->uid);

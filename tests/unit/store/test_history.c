@@ -108,6 +108,32 @@ static int see_sample(void *context, const struct host_sample *sample)
 	return 0;
 }
 
+static void only_an_exec_has_a_whole_command_line(void **state)
+{
+	static const enum life_kind kinds[] = { LIFE_EXEC, LIFE_SPAWN, LIFE_EXIT, LIFE_KILL };
+	struct room room = make_room();
+	struct history *writer = create(&room);
+	struct error error = { 0 };
+	char command[3001];
+
+	(void)state;
+	memset(command, 'x', sizeof(command) - 1);
+	command[sizeof(command) - 1] = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		assert_int_equal(history_add_event(writer,
+						   &(struct life_event){ .kind = kinds[i],
+									 .unix_ns = BEGIN_NS,
+									 .task = { 7, 7, 70 },
+									 .cmd = command },
+						   &error),
+				 0);
+	assert_int_equal(history_commit(writer, &error), 0);
+	assert_true(ask(&room, "SELECT length(cmd) FROM events WHERE kind = 'exec'") == 3000);
+	assert_true(ask(&room, "SELECT count(*) FROM events WHERE length(cmd) = 256") == 3);
+	history_close(writer);
+	remove_room(&room);
+}
+
 static void events_are_read_newest_first(void **state)
 {
 	struct room room = make_room();
@@ -572,6 +598,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_instant_is_read_as_its_snapshot),
 		cmocka_unit_test(a_burst_is_kept_by_itself),
+		cmocka_unit_test(only_an_exec_has_a_whole_command_line),
 		cmocka_unit_test(events_are_read_newest_first),
 		cmocka_unit_test(an_episode_is_one_row),
 		cmocka_unit_test(minutes_have_the_least_the_mean_and_the_most),
