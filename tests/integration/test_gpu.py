@@ -95,8 +95,10 @@ class Capture(Gpu):
         self.assertIn("NVML is not used: others can change libnvidia-ml.so.1", text)
 
     def test_doctor_names_the_way(self):
-        self.assertIn("NVML tells of 2 GPUs", self.taskscope("two", "doctor", "-v").stdout)
-        self.assertIn("nvidia-smi tells of 2 GPUs", self.taskscope("smi", "doctor", "-v").stdout)
+        for options in [], ["-v"]:
+            self.assertIn("NVML tells of 2 GPUs", self.taskscope("two", "doctor", *options).stdout)
+            self.assertIn("nvidia-smi tells of 2 GPUs", self.taskscope("smi", "doctor", *options).stdout)
+        self.assertIn("  --gpu             nothing: NVML is not installed", self.taskscope("empty", "doctor").stdout)
         found = json.loads(self.taskscope("empty", "doctor", "--json").stdout)
         [gpu] = [source for source in found["sources"] if source["name"] == "gpu"]
         self.assertEqual(gpu["state"], "missing")

@@ -53,6 +53,16 @@ static void print_used(FILE *out, const char *verbs, const struct attempts *atte
 		fprintf(out, "  %-17s do not work: %s\n", verbs, attempts->list[0].reason.message);
 }
 
+/* By which way GPUs are asked, or why there is none. */
+static void print_gpu(FILE *out, const struct findings *findings)
+{
+	const struct source_report *gpu = findings_source(findings, SOURCE_GPU);
+	bool works = gpu->state == SOURCE_OK || gpu->state == SOURCE_PARTIAL;
+
+	if (gpu->reason)
+		fprintf(out, "  %-17s %s%s\n", "--gpu", works ? "" : "nothing: ", gpu->reason);
+}
+
 static void print_works(FILE *out, bool colour, const struct findings *findings)
 {
 	const struct snapshot *best = findings->best;
@@ -72,6 +82,7 @@ static void print_works(FILE *out, bool colour, const struct findings *findings)
 		   &findings->attempts.stacks);
 	print_used(out, "record", &findings->attempts.lives, "activity",
 		   &findings->attempts.activity);
+	print_gpu(out, findings);
 }
 
 static void print_command(FILE *out, const char *command)
