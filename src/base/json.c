@@ -216,6 +216,18 @@ void json_string(struct json *json, const char *string)
 	write_string(json, string);
 }
 
+void json_member_object(struct json *json, const char *key)
+{
+	json_key(json, key);
+	json_begin_object(json);
+}
+
+void json_member_array(struct json *json, const char *key)
+{
+	json_key(json, key);
+	json_begin_array(json);
+}
+
 void json_member_u64(struct json *json, const char *key, uint64_t value)
 {
 	json_key(json, key);
@@ -280,8 +292,7 @@ void json_member_fixed(struct json *json, const char *key, double value, int pla
 void json_member_strings(struct json *json, const char *key, const char *const *strings,
 			 size_t count)
 {
-	json_key(json, key);
-	json_begin_array(json);
+	json_member_array(json, key);
 	for (size_t i = 0; i < count; i++)
 		json_string(json, strings[i]);
 	json_end_array(json);

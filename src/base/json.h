@@ -45,7 +45,9 @@ void json_null(struct json *json);
 void json_string(struct json *json, const char *string);
 void json_raw(struct json *json, const char *value); /* a whole value, as it is */
 
-/* A key and its value in one call. */
+/* A key and its value in one call; of an object or array, its begin. */
+void json_member_object(struct json *json, const char *key);
+void json_member_array(struct json *json, const char *key);
 void json_member_u64(struct json *json, const char *key, uint64_t value);
 void json_member_i64(struct json *json, const char *key, int64_t value);
 void json_member_double(struct json *json, const char *key, double value);

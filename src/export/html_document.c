@@ -50,8 +50,7 @@ static const char *const wait_kinds[] = {
 /* What the page must know of our tables: it has none of its own. */
 static void write_words(struct json *json)
 {
-	json_key(json, "waits");
-	json_begin_array(json);
+	json_member_array(json, "waits");
 	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++) {
 		json_begin_object(json);
 		json_member_string(json, "name", waits[reason].name);
@@ -60,8 +59,7 @@ static void write_words(struct json *json)
 		json_end_object(json);
 	}
 	json_end_array(json);
-	json_key(json, "loss_words");
-	json_begin_object(json);
+	json_member_object(json, "loss_words");
 	for (size_t i = 0; i < run_field_count; i++)
 		if (run_fields[i].section == RUN_SECTION_LOSSES)
 			json_member_string(json, run_fields[i].key,
@@ -82,8 +80,7 @@ static void write_column(struct json *json, const struct run_past *past, const c
 		any = value(&past->samples.data[i], id, &found);
 	if (!any)
 		return;
-	json_key(json, key);
-	json_begin_array(json);
+	json_member_array(json, key);
 	for (size_t i = 0; i < past->samples.count; i++) {
 		if (value(&past->samples.data[i], id, &found))
 			json_u64(json, found);
@@ -147,10 +144,8 @@ static void write_samples(struct json *json, const struct run *run)
 {
 	const struct run_past *past = &run->past;
 
-	json_key(json, "samples");
-	json_begin_object(json);
-	json_key(json, "time_ns");
-	json_begin_array(json);
+	json_member_object(json, "samples");
+	json_member_array(json, "time_ns");
 	for (size_t i = 0; i < past->samples.count; i++)
 		json_u64(json, run_offset_ns(run, past->samples.data[i].time_ns));
 	json_end_array(json);
@@ -181,8 +176,7 @@ static void write_event(struct json *json, const struct run *run, const struct p
 /* Forks are left out: a process says itself when it began. */
 static void write_events(struct json *json, const struct run *run)
 {
-	json_key(json, "events");
-	json_begin_array(json);
+	json_member_array(json, "events");
 	for (size_t i = 0; i < run->past.events.count; i++)
 		if (strcmp(run->past.events.data[i].event, tree_event_names[TREE_FORK]) != 0)
 			write_event(json, run, &run->past.events.data[i]);
@@ -196,8 +190,7 @@ static void write_processes(struct json *json, const struct run *run)
 	CLEANUP(free_pointer)
 	const struct tree_process **processes = run_processes_sorted(run->tree, true, true, &count);
 
-	json_key(json, "processes");
-	json_begin_array(json);
+	json_member_array(json, "processes");
 	for (size_t i = 0; i < count; i++) {
 		json_begin_object(json);
 		run_json_process_members(json, run, processes[i], RUN_JSON_WAITS);
@@ -223,8 +216,7 @@ void html_run_document(FILE *out, const struct run *run)
 static void write_side(struct json *json, const char *key, const struct run *const *runs,
 		       size_t count)
 {
-	json_key(json, key);
-	json_begin_array(json);
+	json_member_array(json, key);
 	for (size_t i = 0; i < count; i++) {
 		json_begin_object(json);
 		write_summary(json, runs[i]);

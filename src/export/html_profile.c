@@ -16,8 +16,7 @@ enum frame_flag {
 
 #define COLUMN(json, key, array, value)                                                            \
 	do {                                                                                       \
-		json_key(json, key);                                                               \
-		json_begin_array(json);                                                            \
+		json_member_array(json, key);                                                      \
 		for (size_t i = 0; i < (array)->count; i++)                                        \
 			json_u64(json, (value));                                                   \
 		json_end_array(json);                                                              \
@@ -27,8 +26,7 @@ static void write_texts(struct json *json, const struct profile *profile)
 {
 	uint32_t count = dictionary_count(profile->texts);
 
-	json_key(json, "texts");
-	json_begin_array(json);
+	json_member_array(json, "texts");
 	for (uint32_t i = 0; i < count; i++)
 		json_string(json, dictionary_text(profile->texts, i));
 	json_end_array(json);
@@ -39,8 +37,7 @@ static void write_addresses(struct json *json, const struct profile *profile)
 {
 	char address[24];
 
-	json_key(json, "address");
-	json_begin_array(json);
+	json_member_array(json, "address");
 	for (size_t i = 0; i < profile->frames.count; i++) {
 		const struct profile_frame *frame = &profile->frames.data[i];
 
@@ -64,8 +61,7 @@ static void write_frames(struct json *json, const struct profile *profile)
 {
 	const struct profile_frame *frames = profile->frames.data;
 
-	json_key(json, "frames");
-	json_begin_object(json);
+	json_member_object(json, "frames");
 	COLUMN(json, "function", &profile->frames, frames[i].function);
 	COLUMN(json, "module", &profile->frames, frames[i].module);
 	COLUMN(json, "source", &profile->frames, frames[i].source);
@@ -79,8 +75,7 @@ static void write_nodes(struct json *json, const struct profile *profile)
 {
 	const struct profile_node *nodes = profile->nodes.data;
 
-	json_key(json, "nodes");
-	json_begin_object(json);
+	json_member_object(json, "nodes");
 	COLUMN(json, "parent", &profile->nodes, nodes[i].parent);
 	COLUMN(json, "frame", &profile->nodes, nodes[i].frame);
 	json_end_object(json);
@@ -90,8 +85,7 @@ static void write_samples(struct json *json, const struct profile *profile)
 {
 	const struct profile_sample *samples = profile->samples.data;
 
-	json_key(json, "samples");
-	json_begin_object(json);
+	json_member_object(json, "samples");
 	COLUMN(json, "pid", &profile->samples, (uint32_t)samples[i].task.pid);
 	COLUMN(json, "tid", &profile->samples, (uint32_t)samples[i].task.tid);
 	COLUMN(json, "start_time_ns", &profile->samples, samples[i].task.start_ns);
@@ -110,8 +104,7 @@ static void write_samples(struct json *json, const struct profile *profile)
 
 static void write_losses(struct json *json, const struct profile_losses *losses)
 {
-	json_key(json, "losses");
-	json_begin_object(json);
+	json_member_object(json, "losses");
 	json_member_u64(json, "dropped", losses->dropped);
 	json_member_u64(json, "dropped_ns", losses->dropped_ns);
 	json_member_u64(json, "unread", losses->unread);
@@ -130,14 +123,12 @@ static void write_losses(struct json *json, const struct profile_losses *losses)
 
 static void write_sums(struct json *json, const struct profile *profile)
 {
-	json_key(json, "sums");
-	json_begin_object(json);
+	json_member_object(json, "sums");
 	for (int kind = 0; kind < PROFILE_KINDS; kind++) {
 		struct profile_sum sum;
 
 		profile_sum(profile, kind, &sum);
-		json_key(json, profile_kind_names[kind]);
-		json_begin_object(json);
+		json_member_object(json, profile_kind_names[kind]);
 		json_member_u64(json, "ns", sum.ns);
 		json_member_u64(json, "complete_ns", sum.complete_ns);
 		json_member_u64(json, "missing_ns", sum.missing_ns);
@@ -153,8 +144,7 @@ static void write_names(struct json *json)
 {
 	json_member_strings(json, "kinds", profile_kind_names, PROFILE_KINDS);
 	json_member_strings(json, "ends", profile_end_names, PROFILE_ENDS);
-	json_key(json, "reasons");
-	json_begin_array(json);
+	json_member_array(json, "reasons");
 	for (int reason = 0; reason < WAIT_REASON_COUNT; reason++)
 		json_string(json, waits[reason].name);
 	json_end_array(json);

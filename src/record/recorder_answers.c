@@ -64,8 +64,7 @@ static int answer_latest(void *context, const struct server_client *client,
 	json_begin_object(&json);
 	json_key(&json, "host");
 	host_sample_json(&json, &recorder->last.sample);
-	json_key(&json, "processes");
-	json_begin_array(&json);
+	json_member_array(&json, "processes");
 	for (uint32_t row = 0; row < recorder->last.snapshot->process_count; row++)
 		write_process(&json, recorder, client, row);
 	json_end_array(&json);
@@ -137,8 +136,7 @@ static int answer_events(void *context, const struct server_client *client,
 	if (status < 0)
 		return status;
 	json_begin_object(&json);
-	json_key(&json, "events");
-	json_begin_array(&json);
+	json_member_array(&json, "events");
 	status = history_events(recorder->history, &query, write_event, &writer, NULL, error);
 	json_end_array(&json);
 	json_end_object(&json);

@@ -25,8 +25,7 @@
 void recorder_anomalies_json(struct json *json, const struct recorder *recorder,
 			     const struct process *process, size_t most)
 {
-	json_key(json, "anomalies");
-	json_begin_array(json);
+	json_member_array(json, "anomalies");
 	for (size_t i = 0; i < detector_open_count(recorder->detector) && most; i++) {
 		const struct anomaly *anomaly = detector_open(recorder->detector, i);
 		struct anomaly named = *anomaly;

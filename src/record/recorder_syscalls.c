@@ -236,8 +236,7 @@ void recorder_traced_json(struct json *json, const struct recorder *recorder)
 	if (!recorder->syscalls.strace)
 		return;
 	count = strace_watch_pids(recorder->syscalls.strace, pids);
-	json_key(json, "traced_pids");
-	json_begin_array(json);
+	json_member_array(json, "traced_pids");
 	for (size_t i = 0; i < count; i++)
 		json_i64(json, pids[i]);
 	json_end_array(json);

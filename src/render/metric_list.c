@@ -186,8 +186,7 @@ static void json_sources(struct json *json, const struct metric *metric)
 {
 	CLEANUP(text_free) struct text source = { 0 };
 
-	json_key(json, "sources");
-	json_begin_array(json);
+	json_member_array(json, "sources");
 	for (size_t i = 0; i < METRIC_SOURCES && metric->sources[i].place; i++) {
 		text_clear(&source);
 		append_source(&source, &metric->sources[i]);
@@ -201,8 +200,7 @@ static void json_formula(struct json *json, const struct metric *metric)
 	CLEANUP(text_free) struct text formula = { 0 };
 
 	json_member_bool(json, "derived", metric->kind == KIND_DERIVED);
-	json_key(json, "inputs");
-	json_begin_array(json);
+	json_member_array(json, "inputs");
 	for (unsigned i = 0; i < metric->formula.count; i++)
 		json_string(json, metrics[metric->formula.inputs[i]].name);
 	json_end_array(json);
@@ -246,13 +244,11 @@ void metric_list_json(FILE *out)
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-metrics");
 	json_member_u64(&json, "version", 1);
-	json_key(&json, "metrics");
-	json_begin_array(&json);
+	json_member_array(&json, "metrics");
 	for (int id = 0; id < METRIC_COUNT; id++)
 		json_metric(&json, &metrics[id]);
 	json_end_array(&json);
-	json_key(&json, "readings");
-	json_begin_array(&json);
+	json_member_array(&json, "readings");
 	for (size_t row = 0; row < reading_count; row++)
 		json_reading(&json, &readings[row]);
 	json_end_array(&json);

@@ -62,8 +62,7 @@ void row_output_begin(struct row_output *output, const char *key)
 		return;
 	*output->json = json_writer(stdout);
 	json_begin_object(output->json);
-	json_key(output->json, key);
-	json_begin_array(output->json);
+	json_member_array(output->json, key);
 }
 
 int row_output_end(struct row_output *output, const char *nothing, struct error *error)

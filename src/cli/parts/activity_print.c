@@ -252,8 +252,7 @@ static int print_json(struct history *history, struct printing *printing, struct
 	json_member_u64(&json, "stacks_left_out", totals->stacks_left_out);
 	json_member_text(&json, "reason", why_none(view));
 	json_member_text(&json, "no_stacks", view->no_stacks);
-	json_key(&json, "activity");
-	json_begin_array(&json);
+	json_member_array(&json, "activity");
 	status = history_activity(history, view->query, show_group, printing, error);
 	json_end_array(&json);
 	json_end_object(&json);

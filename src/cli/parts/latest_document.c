@@ -90,8 +90,7 @@ static void write_processes(struct json *json, const struct newest *newest)
 {
 	const struct snapshot *now = newest->now;
 
-	json_key(json, "processes");
-	json_begin_array(json);
+	json_member_array(json, "processes");
 	for (uint32_t row = 0; row < now->process_count; row++) {
 		struct process_figures figures = {
 			.unix_ns = now->facts[FACT_captured_at_unix_ns].number,
@@ -122,8 +121,7 @@ static int write_document(struct json *json, struct history *history, struct err
 	json_key(json, "host");
 	status = history_samples(history, &then, 1, write_sample, json, error);
 	write_processes(json, &newest);
-	json_key(json, "anomalies");
-	json_begin_array(json);
+	json_member_array(json, "anomalies");
 	if (status >= 0)
 		status = history_anomalies(history, &open, write_anomaly, json, error);
 	json_end_array(json);

@@ -159,8 +159,7 @@ static void json_gate(struct json *json, enum metric_gate id, const struct gate 
 
 static void json_absences(struct json *json, const struct snapshot *snapshot)
 {
-	json_key(json, "absent");
-	json_begin_object(json);
+	json_member_object(json, "absent");
 	for (int id = 0; id < METRIC_STORED; id++)
 		if (snapshot->columns[id].absent)
 			json_member_string(json, metrics[id].name, snapshot->columns[id].absent);
@@ -177,8 +176,7 @@ static void print_json(FILE *out, const struct findings *findings, const struct 
 	json_member_string(&json, "format", "taskscope-doctor");
 	json_member_u64(&json, "version", 1);
 	changes_json(&json, changes);
-	json_key(&json, "sources");
-	json_begin_array(&json);
+	json_member_array(&json, "sources");
 	for (size_t i = 0; i < findings->best->source_count; i++)
 		json_source(&json, findings, findings_source(findings, i));
 	json_end_array(&json);
@@ -187,8 +185,7 @@ static void print_json(FILE *out, const struct findings *findings, const struct 
 	attempts_json(&json, "kernel_name_sources", &findings->attempts.kernel_names);
 	attempts_json(&json, "lifecycle_sources", &findings->attempts.lives);
 	attempts_json(&json, "activity_sources", &findings->attempts.activity);
-	json_key(&json, "gates");
-	json_begin_array(&json);
+	json_member_array(&json, "gates");
 	for (int id = GATE_NONE + 1; id < GATE_COUNT; id++)
 		json_gate(&json, id, &findings->gates[id]);
 	json_end_array(&json);

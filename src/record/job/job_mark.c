@@ -67,8 +67,7 @@ int job_mark_check(const struct job_mark *mark, struct error *error)
 
 static void write_measured(struct json *json, const struct job_measured *measured)
 {
-	json_key(json, "figures");
-	json_begin_object(json);
+	json_member_object(json, "figures");
 	for (int i = 0; i < JOB_VALUE_COUNT; i++)
 		if (job_has(&measured->figures, (enum job_value)i))
 			json_member_double(json, job_values[i].name, measured->figures.values[i]);
@@ -80,8 +79,7 @@ static void write_measured(struct json *json, const struct job_measured *measure
 		json_member_string(json, "details", measured->details);
 	if (measured->run)
 		json_member_u64(json, "run_bytes", measured->run_size);
-	json_key(json, "syscalls");
-	json_begin_array(json);
+	json_member_array(json, "syscalls");
 	for (size_t i = 0; i < measured->syscall_count; i++) {
 		const struct job_syscall *syscall = &measured->syscalls[i];
 

@@ -274,8 +274,7 @@ static int write_hotspots(struct answering *answering, struct history *history, 
 {
 	int status = 0;
 
-	json_key(&answering->json, "hotspots");
-	json_begin_array(&answering->json);
+	json_member_array(&answering->json, "hotspots");
 	if (answering->own_count)
 		status = history_job_hotspots(history, answering->own[answering->own_count - 1],
 					      answering->own[0], write_hotspot, answering, error);
@@ -306,8 +305,7 @@ int job_marks_list(void *context, const struct server_client *client,
 	answering.json.one_line = true;
 	job_scene_look(&scene, recorder->host);
 	json_begin_object(&answering.json);
-	json_key(&answering.json, "jobs");
-	json_begin_array(&answering.json);
+	json_member_array(&answering.json, "jobs");
 	status = job_list(recorder->history, &scene, &query, write_job, &answering, error);
 	json_end_array(&answering.json);
 	if (status == 0)

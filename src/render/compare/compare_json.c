@@ -39,8 +39,7 @@ static void write_snapshot(struct json *json, const char *file, const struct sna
 
 static void write_side(struct json *json, const char *key, const struct compared_files *files)
 {
-	json_key(json, key);
-	json_begin_array(json);
+	json_member_array(json, key);
 	for (size_t i = 0; i < files->count; i++)
 		write_snapshot(json, files->names ? files->names[i] : NULL, files->snapshots[i]);
 	json_end_array(json);
@@ -48,8 +47,7 @@ static void write_side(struct json *json, const char *key, const struct compared
 
 static void write_notes(struct json *json, const struct comparison *comparison)
 {
-	json_key(json, "notes");
-	json_begin_array(json);
+	json_member_array(json, "notes");
 	for (size_t i = 0; i < comparison->notes.count; i++)
 		json_string(json, comparison->notes.data[i]);
 	json_end_array(json);
@@ -61,8 +59,7 @@ static void write_host_changes(struct json *json, const struct comparison *compa
 
 	compare_add_host_columns(&table);
 	table_stream_json(&table, json);
-	json_key(json, "host_changes");
-	json_begin_array(json);
+	json_member_array(json, "host_changes");
 	compare_put_host_changes(&table, comparison);
 	json_end_array(json);
 }
@@ -108,8 +105,7 @@ static void write_groups(struct json *json, const struct comparison *comparison)
 
 	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	table_stream_json(&table, json);
-	json_key(json, "groups");
-	json_begin_array(json);
+	json_member_array(json, "groups");
 	for (size_t i = 0; i < comparison->groups.count; i++)
 		put_group(&table, &comparison->groups.data[i],
 			  comparison->mode == COMPARE_INTERVAL);
@@ -126,8 +122,7 @@ static void write_unmatched(struct json *json, const struct unmatched_cgroups *u
 
 	table_add_columns(&table, columns, ARRAY_SIZE(columns));
 	table_stream_json(&table, json);
-	json_key(json, "unmatched_cgroups");
-	json_begin_array(json);
+	json_member_array(json, "unmatched_cgroups");
 	for (size_t i = 0; i < unmatched->items.count; i++) {
 		const struct unmatched_cgroup *cgroup = &unmatched->items.data[i];
 
@@ -157,8 +152,7 @@ static void write_rows(struct json *json, const struct compare_view *view)
 	compare_table_init(&rows, view, COMPARE_JSON,
 			   has_p(view->comparison) ? COMPARE_HAS_ALL : without_p, NULL);
 	table_stream_json(&rows.table, json);
-	json_key(json, "rows");
-	json_begin_array(json);
+	json_member_array(json, "rows");
 	compare_table_put_all(&rows);
 	json_end_array(json);
 	table_clear(&rows.table);
@@ -168,8 +162,7 @@ static void write_rows(struct json *json, const struct compare_view *view)
 static void write_tally(struct json *json, const char *key, const struct comparison *comparison,
 			size_t offset)
 {
-	json_key(json, key);
-	json_begin_object(json);
+	json_member_object(json, key);
 	for (int id = 0; id < COMPARE_SECTION_COUNT; id++) {
 		const struct row_tally *tally = &comparison->tallies[id];
 		uint64_t count = *(const uint64_t *)((const char *)tally + offset);
@@ -208,8 +201,7 @@ static void write_finding(struct json *json, const struct compare_finding *findi
 
 static void write_row_reference(struct json *json, const struct digest_line *line)
 {
-	json_key(json, "row");
-	json_begin_object(json);
+	json_member_object(json, "row");
 	json_member_string(json, "section", compare_section_name(line->section));
 	json_member_string(json, "group", line->group);
 	json_member_string(json, "metric", line->metric);
@@ -238,8 +230,7 @@ static void write_digest_line(struct json *json, const struct digest_line *line)
 
 static void write_digest(struct json *json, const struct digest *digest)
 {
-	json_key(json, "digest");
-	json_begin_array(json);
+	json_member_array(json, "digest");
 	for (size_t i = 0; i < digest->lines.count; i++)
 		write_digest_line(json, &digest->lines.data[i]);
 	json_end_array(json);
@@ -247,8 +238,7 @@ static void write_digest(struct json *json, const struct digest *digest)
 
 static void write_findings(struct json *json, const struct compare_view *view)
 {
-	json_key(json, "fail_on");
-	json_begin_array(json);
+	json_member_array(json, "fail_on");
 	for (size_t i = 0; i < view->finding_count; i++)
 		write_finding(json, &view->findings[i]);
 	json_end_array(json);

@@ -98,8 +98,7 @@ void correlation_json(struct json *json, const struct correlation *correlation, 
 	json_member_u64(json, "names", correlation->names);
 	json_member_u64(json, "running", correlation->running);
 	json_member_u64(json, "unknown", correlation->unknown);
-	json_key(json, "lacking");
-	json_begin_object(json);
+	json_member_object(json, "lacking");
 	for (unsigned i = 0; i < FACTOR_COUNT; i++)
 		json_member_u64(json, factors[i].name, correlation->lacking[i]);
 	json_end_object(json);
@@ -109,8 +108,7 @@ void correlation_json(struct json *json, const struct correlation *correlation, 
 		json_member_u64(json, "needed_jobs", correlation->needed_jobs);
 		json_member_u64(json, "needed_failures", correlation->needed_failures);
 	}
-	json_key(json, "groups");
-	json_begin_array(json);
+	json_member_array(json, "groups");
 	outcome_group_columns(&table);
 	table_stream_json(&table, json);
 	for (size_t i = 0; i < correlation->groups.count; i++)

@@ -153,8 +153,7 @@ int estimate_text(FILE *out, const struct terminal *terminal, const struct estim
 
 static void quantile_json(struct json *json, const char *key, const struct quantile *quantile)
 {
-	json_key(json, key);
-	json_begin_object(json);
+	json_member_object(json, key);
 	json_member_fixed(json, "value", quantile->value, 0);
 	json_member_fixed(json, "low", quantile->low, 0);
 	json_member_fixed(json, "high", quantile->high, 0);
@@ -164,8 +163,7 @@ static void quantile_json(struct json *json, const char *key, const struct quant
 
 static void memory_ways_json(struct json *json, const struct estimate *estimate)
 {
-	json_key(json, "memory");
-	json_begin_object(json);
+	json_member_object(json, "memory");
 	for (unsigned i = 0; i < JOB_MEMORY_COUNT; i++)
 		if (estimate->memory_runs[i])
 			json_member_u64(json, job_memory_names[i], estimate->memory_runs[i]);
@@ -183,8 +181,7 @@ void estimate_json(struct json *json, const struct estimate *estimate, const cha
 	json_member_u64(json, "unknown", estimate->unknown);
 	json_member_u64(json, "needed_runs", quantile_runs_needed(0.5));
 	for (unsigned i = 0; i < ESTIMATE_COUNT; i++) {
-		json_key(json, keys[i]);
-		json_begin_object(json);
+		json_member_object(json, keys[i]);
 		json_member_u64(json, "runs", estimate->figures[i].runs);
 		if (estimate_knows(estimate, i)) {
 			quantile_json(json, "median", &estimate->figures[i].median);

@@ -47,19 +47,16 @@ void job_report_json(struct json *json, const struct job_report *report)
 	job_json(json, &row, true);
 	if (report->step)
 		json_member_string(json, "step", report->step);
-	json_key(json, "steps");
-	json_begin_array(json);
+	json_member_array(json, "steps");
 	for (size_t i = 0; i < report->steps.count; i++)
 		if (!report->step || i == report->step_place)
 			job_step_json(json, &report->steps.data[i]);
 	json_end_array(json);
-	json_key(json, "syscalls");
-	json_begin_array(json);
+	json_member_array(json, "syscalls");
 	for (size_t i = 0; i < report->syscalls.count; i++)
 		syscall_json(json, &report->syscalls.data[i]);
 	json_end_array(json);
-	json_key(json, "events");
-	json_begin_array(json);
+	json_member_array(json, "events");
 	for (size_t i = 0; i < report->events.count; i++)
 		event_json(json, &report->events.data[i]);
 	json_end_array(json);

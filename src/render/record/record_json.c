@@ -74,8 +74,7 @@ void life_event_json(struct json *json, const struct life_event *event, bool sho
 
 static void write_tasks(struct json *json, const struct anomaly *anomaly)
 {
-	json_key(json, "tasks");
-	json_begin_array(json);
+	json_member_array(json, "tasks");
 	for (size_t i = 0; i < anomaly->task_count; i++) {
 		json_begin_object(json);
 		json_member_i64(json, "pid", anomaly->tasks[i].pid);
@@ -125,8 +124,7 @@ void host_sample_json(struct json *json, const struct host_sample *sample)
 	if (host_sample_has_scope_level(sample))
 		json_member_string(json, "scope_pressure_level",
 				   pressure_level_names[sample->scope_pressure_level]);
-	json_key(json, "zombie_pids");
-	json_begin_array(json);
+	json_member_array(json, "zombie_pids");
 	for (size_t i = 0; i < sample->zombie_pid_count; i++)
 		json_i64(json, sample->zombie_pids[i]);
 	json_end_array(json);
@@ -162,8 +160,7 @@ static const enum metric_id shown[] = {
 
 static void write_calls(struct json *json, const struct process_figures *figures)
 {
-	json_key(json, "syscalls");
-	json_begin_array(json);
+	json_member_array(json, "syscalls");
 	for (size_t i = 0; i < figures->call_count; i++) {
 		const struct call_line *line = &figures->calls[i].line;
 

@@ -54,8 +54,7 @@ static void write_thread_stats(struct json *json, const struct tree *tree)
 	const struct tree_thread **threads =
 		run_threads_sorted(tree, run_threads_by_number, &count);
 
-	json_key(json, "thread_stats");
-	json_begin_object(json);
+	json_member_object(json, "thread_stats");
 	for (size_t i = 0; i < count; i = next) {
 		struct amounts sum = { 0 };
 		char key[32];
@@ -64,8 +63,7 @@ static void write_thread_stats(struct json *json, const struct tree *tree)
 			amounts_add(&sum, &threads[next]->amounts);
 		snprintf(key, sizeof(key), "%" PRId32 ":%" PRId32, threads[i]->key.pid,
 			 threads[i]->key.tid);
-		json_key(json, key);
-		json_begin_object(json);
+		json_member_object(json, key);
 		json_member_i64(json, "tid", threads[i]->key.tid);
 		write_times(json, &sum, "count");
 		json_end_object(json);
@@ -81,8 +79,7 @@ static void write_blocking(struct json *json, const struct tree *tree)
 	const struct tree_thread **threads =
 		run_threads_sorted(tree, run_threads_by_off_cpu, &count);
 
-	json_key(json, "top_blocking_threads");
-	json_begin_array(json);
+	json_member_array(json, "top_blocking_threads");
 	for (size_t i = 0; i < count && i < TOP_BLOCKING; i++) {
 		uint64_t own = run_off_cpu_ns(&threads[i]->amounts);
 
@@ -101,8 +98,7 @@ static void write_blocking(struct json *json, const struct tree *tree)
 static void write_offcpu_analysis(struct json *json, const struct offcpu_analysis *analysis)
 {
 	json_member_strings(json, "bottlenecks", analysis->bottlenecks, analysis->bottleneck_count);
-	json_key(json, "analysis");
-	json_begin_object(json);
+	json_member_object(json, "analysis");
 	json_member_string(json, "bottleneck_type", offcpu_bottleneck_names[analysis->bottleneck]);
 	write_share(json, "io_wait_percentage", analysis->io_wait_percentage);
 	write_share(json, "lock_contention_percentage", analysis->lock_contention_percentage);
@@ -117,8 +113,7 @@ static void write_offcpu(struct json *json, const struct run *run,
 {
 	if (!diagnosis->offcpu.measured)
 		return;
-	json_key(json, "offcpu");
-	json_begin_object(json);
+	json_member_object(json, "offcpu");
 	write_times(json, &run->tree->amounts, "total_events");
 	if (!is_brief)
 		write_thread_stats(json, run->tree);
@@ -137,8 +132,7 @@ static void write_rates(struct json *json, const struct syscall_analysis *analys
 	write_share(json, "network_intensity", analysis->network_intensity);
 	json_member_strings(json, "bottleneck_indicators", analysis->indicators,
 			    analysis->indicator_count);
-	json_key(json, "performance_profile");
-	json_begin_object(json);
+	json_member_object(json, "performance_profile");
 	json_member_string(json, "workload_type", analysis->workload_type);
 	write_share(json, "bottleneck_likelihood", analysis->bottleneck_likelihood);
 	json_member_strings(json, "optimization_hints", analysis->hints, analysis->hint_count);
@@ -149,8 +143,7 @@ static void write_analysis(struct json *json, const struct diagnosis *diagnosis)
 {
 	const struct syscall_analysis *analysis = &diagnosis->syscalls;
 
-	json_key(json, "analysis");
-	json_begin_object(json);
+	json_member_object(json, "analysis");
 	json_member_string(json, "behavior_classification", class_names[analysis->behavior]);
 	if (analysis->basis != BASIS_NONE)
 		write_rates(json, analysis);
@@ -162,16 +155,14 @@ void verdict_json(struct json *json, const struct diagnosis *diagnosis)
 {
 	const struct verdict *verdict = &diagnosis->verdict;
 
-	json_key(json, "verdict");
-	json_begin_object(json);
+	json_member_object(json, "verdict");
 	json_member_string(json, "class", class_names[verdict->class]);
 	json_member_string(json, "cause", causes[verdict->cause].name);
 	write_share(json, "score", verdict->score);
 	write_share(json, "confidence", verdict->confidence);
 	if (verdict->who[0])
 		json_member_string(json, "who", verdict->who);
-	json_key(json, "evidence");
-	json_begin_array(json);
+	json_member_array(json, "evidence");
 	for (size_t i = 0; i < verdict->evidence_count; i++)
 		json_string(json, verdict->evidence[i]);
 	json_end_array(json);

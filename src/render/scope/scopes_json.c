@@ -64,8 +64,7 @@ static void write_thread(struct json *json, const struct scopes *scopes,
 	write_stall(json, task);
 	json_member_u64(json, "hidden", task->hidden);
 	json_member_bool(json, "torn", task->is_torn);
-	json_key(json, "scopes");
-	json_begin_array(json);
+	json_member_array(json, "scopes");
 	for (size_t i = 0; i < task->count; i++)
 		write_scope(json, &scopes->list.data[task->first + i]);
 	json_end_array(json);
@@ -74,8 +73,7 @@ static void write_thread(struct json *json, const struct scopes *scopes,
 
 static void write_losses(struct json *json, const struct scope_losses *losses)
 {
-	json_key(json, "losses");
-	json_begin_object(json);
+	json_member_object(json, "losses");
 	for (size_t i = 0; i < SCOPE_LOSS_COUNT; i++)
 		json_member_u64(json, scope_loss_words[i].key, scope_loss_count(losses, i));
 	json_end_object(json);
@@ -111,8 +109,7 @@ static void write_process(struct json *json, const struct scope_survey_process *
 	json_member_bool(json, "heartbeat", scopes->has_heartbeat);
 	json_member_known(json, "stall_limit_ms", scopes->stall_limit_ms != SCOPE_NO_LIMIT,
 			  scopes->stall_limit_ms);
-	json_key(json, "threads");
-	json_begin_array(json);
+	json_member_array(json, "threads");
 	for (size_t i = 0; i < scopes->tasks.count; i++)
 		write_thread(json, scopes, &scopes->tasks.data[i], &process->threads.data[i]);
 	json_end_array(json);
@@ -130,8 +127,7 @@ void scopes_json(FILE *out, const struct scope_survey *survey, bool with_statist
 	json_member_string(&json, "format", "taskscope-scopes");
 	json_member_u64(&json, "version", 1);
 	json_member_string(&json, "kind", "scopes");
-	json_key(&json, "processes");
-	json_begin_array(&json);
+	json_member_array(&json, "processes");
 	for (size_t i = 0; i < survey->processes.count; i++)
 		write_process(&json, &survey->processes.data[i], with_statistics);
 	json_end_array(&json);

@@ -44,8 +44,7 @@ static const char *column_origin(const struct column *column)
 static void write_notes(struct json *json, const char *key, const struct sheet *sheet,
 			uint32_t sections, const char *(*note)(const struct column *column))
 {
-	json_key(json, key);
-	json_begin_object(json);
+	json_member_object(json, key);
 	for (size_t i = 0; i < sheet->columns.count; i++) {
 		const struct column *column = &sheet->columns.data[i];
 
@@ -63,8 +62,7 @@ void sheet_json_cgroups(struct json *json, const struct snapshot *snapshot, uint
 	table_add_column(&table, (struct table_column){ .id = "path" });
 	sheet_add_columns(&table, sheet, sections);
 	table_stream_json(&table, json);
-	json_key(json, "cgroups");
-	json_begin_array(json);
+	json_member_array(json, "cgroups");
 	for (uint32_t row = 0; row < sheet->row_count; row++) {
 		put_text(&table, snapshot_text(snapshot, sheet->keys[row]));
 		sheet_put_row(&table, snapshot, sheet, row, sections);
@@ -91,8 +89,7 @@ void sheet_json_processes(struct json *json, const struct snapshot *snapshot, ui
 	table_add_columns(&table, identity, ARRAY_SIZE(identity));
 	sheet_add_columns(&table, sheet, sections);
 	table_stream_json(&table, json);
-	json_key(json, "processes");
-	json_begin_array(json);
+	json_member_array(json, "processes");
 	for (uint32_t row = 0; row < sheet->row_count; row++) {
 		const struct process *process = &snapshot->processes[sheet->keys[row]];
 

@@ -300,13 +300,11 @@ void filter_json(struct json *json, const struct filter_report *report)
 
 	if (!report->text)
 		return;
-	json_key(json, "filter");
-	json_begin_object(json);
+	json_member_object(json, "filter");
 	json_member_string(json, "text", report->text);
 	json_member_u64(json, "tasks", report->tasks);
 	json_member_u64(json, "left", report->left);
-	json_key(json, "absent");
-	json_begin_array(json);
+	json_member_array(json, "absent");
 	for (; absent && absent->tasks; absent++) {
 		json_begin_object(json);
 		json_member_string(json, "name", absent->name);

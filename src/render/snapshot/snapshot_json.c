@@ -39,8 +39,7 @@ static void write_source(struct json *json, const struct source_report *source)
 
 static void write_sources(struct json *json, const struct snapshot *snapshot)
 {
-	json_key(json, "sources");
-	json_begin_array(json);
+	json_member_array(json, "sources");
 	for (size_t i = 0; i < snapshot->source_count; i++)
 		write_source(json, &snapshot->sources[i]);
 	json_end_array(json);
@@ -50,8 +49,7 @@ static void write_absent(struct json *json, const struct snapshot_view *view)
 {
 	const struct snapshot *snapshot = view->grouping->snapshot;
 
-	json_key(json, "absent");
-	json_begin_object(json);
+	json_member_object(json, "absent");
 	for (size_t i = 0; i < view->metrics.count; i++) {
 		enum metric_id id = view->metrics.ids[i], cause;
 		const char *reason = absence_reason(snapshot, id, &cause);
@@ -141,8 +139,7 @@ static void write_threads(struct json *json, const struct snapshot_view *view)
 		table_add_column(&table,
 				 (struct table_column){ .id = metrics[view->metrics.ids[i]].name });
 	table_stream_json(&table, json);
-	json_key(json, "threads");
-	json_begin_array(json);
+	json_member_array(json, "threads");
 	for (size_t i = 0; i < view_shown(view); i++)
 		put_thread(&table, view, &view->grouping->groups[i]);
 	json_end_array(json);
@@ -156,8 +153,7 @@ static void write_groups(struct json *json, const struct snapshot_view *view)
 	if (!rows.table.failed)
 		rows.table.columns.data[0].id = "key";
 	table_stream_json(&rows.table, json);
-	json_key(json, "groups");
-	json_begin_array(json);
+	json_member_array(json, "groups");
 	view_rows_put_all(&rows);
 	json_end_array(json);
 	table_clear(&rows.table);

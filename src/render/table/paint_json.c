@@ -175,8 +175,7 @@ static const char *move_to(struct json *json, struct path *open, const struct ta
 
 		snprintf(key, sizeof(key), "%.*s", (int)next.words[depth].length,
 			 next.words[depth].start);
-		json_key(json, key);
-		json_begin_object(json);
+		json_member_object(json, key);
 	}
 	*open = next;
 	return next.words[depth].start;

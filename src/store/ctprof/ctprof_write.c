@@ -161,8 +161,7 @@ static void write_field(struct ctprof_writer *writer, const struct ctprof_field 
 
 static void write_threads(struct ctprof_writer *writer)
 {
-	json_key(&writer->json, "threads");
-	json_begin_array(&writer->json);
+	json_member_array(&writer->json, "threads");
 	for (uint32_t row = 0; row < writer->snapshot->task_count; row++) {
 		uint32_t families = find_families(writer->snapshot, row);
 
@@ -248,14 +247,12 @@ static void write_failure_list(struct json *json, const struct failures *list, s
 			counter_add(&by_option, list[i].count);
 	}
 	json_member_u64(json, "read_failures", total);
-	json_key(json, "read_failures_by_file");
-	json_begin_object(json);
+	json_member_object(json, "read_failures_by_file");
 	for (size_t i = 0; i < count; i++)
 		json_member_u64(json, list[i].file, list[i].count);
 	json_end_object(json);
 	json_member_text(json, "dominant_read_failure", dominant ? dominant->file : NULL);
-	json_key(json, "kernel_config_dominant");
-	json_bool(json, total && by_option >= total - by_option);
+	json_member_bool(json, "kernel_config_dominant", total && by_option >= total - by_option);
 }
 
 static void write_failures(struct ctprof_writer *writer)
@@ -269,8 +266,7 @@ static void write_failures(struct ctprof_writer *writer)
 		writer->compressor.file.failed = true;
 		return;
 	}
-	json_key(json, "parse_summary");
-	json_begin_object(json);
+	json_member_object(json, "parse_summary");
 	json_member_u64(json, "tids_walked", snapshot->tally.tids_walked);
 	write_failure_list(json, list, find_failures(snapshot, list));
 	json_member_u64(json, "negative_dotted_values", snapshot->tally.negative_dotted_values);

@@ -56,8 +56,7 @@ static void write_map(struct ctprof_writer *writer, const struct ctprof_cell *ce
 
 	if (of_texts && !has_text(sheet, row, cell->name))
 		return;
-	json_key(&writer->json, cell->key);
-	json_begin_object(&writer->json);
+	json_member_object(&writer->json, cell->key);
 	ctprof_write_cells_of(writer, sheet, row, cell->name, of_texts ? CELL_TEXT : CELL_NUMBER,
 			      1);
 	json_end_object(&writer->json);
@@ -96,8 +95,7 @@ static void write_cell(struct ctprof_writer *writer, const struct ctprof_cell *c
 		json_member_text(json, cell->key, text);
 		break;
 	case CTPROF_CELL_TRUTH:
-		json_key(json, cell->key);
-		json_bool(json, is_number && value);
+		json_member_bool(json, cell->key, is_number && value);
 		break;
 	case CTPROF_CELL_PERIOD:
 		json_member_u64(json, cell->key, is_number ? value : CTPROF_PERIOD_US);
@@ -125,8 +123,7 @@ static void write_cells(struct ctprof_writer *writer, enum ctprof_object object,
 
 static void write_object(struct ctprof_writer *writer, enum ctprof_object object, uint32_t row)
 {
-	json_key(&writer->json, ctprof_objects[object].key);
-	json_begin_object(&writer->json);
+	json_member_object(&writer->json, ctprof_objects[object].key);
 	write_cells(writer, object, &writer->snapshot->sheets[ctprof_objects[object].sheet], row);
 	json_end_object(&writer->json);
 }
@@ -151,8 +148,7 @@ static void write_pressure_line(struct ctprof_writer *writer, enum sheet_id id, 
 	struct json *json = &writer->json;
 	char name[SHEET_NAME_SIZE];
 
-	json_key(json, ctprof_lines[line]);
-	json_begin_object(json);
+	json_member_object(json, ctprof_lines[line]);
 	for (int key = 0; key < CTPROF_PRESSURES; key++) {
 		uint64_t value = 0;
 
@@ -167,11 +163,9 @@ void ctprof_write_pressure(struct ctprof_writer *writer, enum sheet_id id, uint3
 {
 	struct json *json = &writer->json;
 
-	json_key(json, "psi");
-	json_begin_object(json);
+	json_member_object(json, "psi");
 	for (int resource = 0; resource < CTPROF_RESOURCES; resource++) {
-		json_key(json, ctprof_resources[resource]);
-		json_begin_object(json);
+		json_member_object(json, ctprof_resources[resource]);
 		for (int line = 0; line < CTPROF_LINES; line++)
 			write_pressure_line(writer, id, row, resource, line);
 		json_end_object(json);
@@ -192,13 +186,11 @@ void ctprof_write_cgroups(struct ctprof_writer *writer)
 	}
 	for (size_t row = 0; row < snapshot->task_count; row++)
 		used[snapshot->tasks[row].cgroup] = 1;
-	json_key(&writer->json, "cgroup_stats");
-	json_begin_object(&writer->json);
+	json_member_object(&writer->json, "cgroup_stats");
 	for (uint32_t row = 0; row < sheet->row_count; row++) {
 		if (!used[sheet->keys[row]])
 			continue;
-		json_key(&writer->json, snapshot_text(snapshot, sheet->keys[row]));
-		json_begin_object(&writer->json);
+		json_member_object(&writer->json, snapshot_text(snapshot, sheet->keys[row]));
 		write_object(writer, CTPROF_OBJECT_CPU, row);
 		write_object(writer, CTPROF_OBJECT_MEMORY, row);
 		write_object(writer, CTPROF_OBJECT_PIDS, row);
@@ -245,8 +237,7 @@ void ctprof_write_host(struct ctprof_writer *writer)
 	struct json *json = &writer->json;
 	uint64_t count;
 
-	json_key(json, "host");
-	json_begin_object(json);
+	json_member_object(json, "host");
 	for (size_t i = 0; i < ctprof_fact_count; i++)
 		if (snapshot->facts[ctprof_facts[i].fact].present)
 			write_fact(json, &ctprof_facts[i], &snapshot->facts[ctprof_facts[i].fact]);

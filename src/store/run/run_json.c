@@ -33,21 +33,17 @@ static void write_known_names(struct json *json, const struct snapshot *host)
 	if (kernel)
 		json_member_string(json, "kernel", kernel);
 	if (model) {
-		json_key(json, "lscpu");
-		json_begin_object(json);
+		json_member_object(json, "lscpu");
 		json_member_string(json, "model", model);
 		json_end_object(json);
 	}
 	if (host->facts[FACT_numa_nodes].present) {
-		json_key(json, "numa");
-		json_begin_object(json);
+		json_member_object(json, "numa");
 		json_member_u64(json, "nodes", host->facts[FACT_numa_nodes].number);
 		json_end_object(json);
 	}
-	if (smt) {
-		json_key(json, "smt_active");
-		json_bool(json, strcmp(smt, "on") == 0);
-	}
+	if (smt)
+		json_member_bool(json, "smt_active", strcmp(smt, "on") == 0);
 }
 
 static void write_fact(struct json *json, const struct snapshot *host, enum fact_id id)
@@ -80,8 +76,7 @@ static void write_governors(struct json *json, const struct snapshot *host)
 		if (!sheet->row_count || column_get(column, 0, &word) != CELL_TEXT)
 			continue;
 		if (!is_open) {
-			json_key(json, "cpufreq_governor");
-			json_begin_object(json);
+			json_member_object(json, "cpufreq_governor");
 			is_open = true;
 		}
 		json_member_string(json, name + strlen(RUN_GOVERNOR_READING),
@@ -90,8 +85,7 @@ static void write_governors(struct json *json, const struct snapshot *host)
 	if (is_open) {
 		json_end_object(json);
 	} else if (reason) {
-		json_key(json, "absent");
-		json_begin_object(json);
+		json_member_object(json, "absent");
 		json_member_string(json, "cpufreq_governor", reason);
 		json_end_object(json);
 	}
@@ -153,11 +147,10 @@ static void write_cpu_usage(struct json *json, const struct run *run)
 		run_sample_cpu(previous, &before);
 	if (!run_sample_cpu(last, &now) || last->time_ns <= since)
 		return;
-	json_key(json, "cpu_usage");
-	json_fixed(json,
-		   now > before ? 100.0 * (double)(now - before) / (double)(last->time_ns - since) :
-				  0,
-		   2);
+	json_member_fixed(
+		json, "cpu_usage",
+		now > before ? 100.0 * (double)(now - before) / (double)(last->time_ns - since) : 0,
+		2);
 }
 
 void run_json_sample(FILE *out, const struct run *run)
@@ -167,8 +160,7 @@ void run_json_sample(FILE *out, const struct run *run)
 	uint64_t offset = run_offset_ns(run, last->time_ns);
 
 	json_member_u64(&json, "time_ns", offset);
-	json_key(&json, "uptime_secs");
-	json_fixed(&json, (double)offset / 1e9, 3);
+	json_member_fixed(&json, "uptime_secs", (double)offset / 1e9, 3);
 	write_cpu_usage(&json, run);
 	if (last->has_rss)
 		json_member_u64(&json, "mem_rss_kb", last->rss_bytes / 1024);
@@ -203,8 +195,7 @@ void run_json_tree(FILE *out, const struct run *run, size_t limit)
 	json_member_u64(&json, "time_ns", run_offset_ns(run, run->last.time_ns));
 	json_member_u64(&json, "processes_alive", run->tree->live_processes);
 	json_member_u64(&json, "threads_alive", run->tree->live_threads);
-	json_key(&json, "processes");
-	json_begin_array(&json);
+	json_member_array(&json, "processes");
 	for (size_t i = 0; i < shown; i++)
 		write_process(&json, run, live[i], RUN_JSON_BRIEF);
 	json_end_array(&json);

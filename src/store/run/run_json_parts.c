@@ -30,8 +30,7 @@ static void write_real(struct json *json, const char *key, const struct run_real
 {
 	if (!real->present)
 		return;
-	json_key(json, key);
-	json_double(json, real->value);
+	json_member_double(json, key, real->value);
 }
 
 static void write_number(struct json *json, const char *key, const struct run_number *number)
@@ -91,8 +90,7 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_string(json, "mode", run->mode == RUN_COMMAND ? "run" : "attach");
 	json_member_i64(json, "pid", run->pid);
 	if (run->pid_count) {
-		json_key(json, "pids");
-		json_begin_array(json);
+		json_member_array(json, "pids");
 		for (size_t i = 0; i < run->pid_count; i++)
 			json_i64(json, run->pids[i]);
 		json_end_array(json);
@@ -114,8 +112,7 @@ void run_json_about(struct json *json, const struct run *run)
 		json_member_string(json, "tracer", run->tracer);
 	if (run->tracer_misses)
 		json_member_string(json, "tracer_misses", run->tracer_misses);
-	json_key(json, "sources");
-	json_begin_array(json);
+	json_member_array(json, "sources");
 	for (size_t i = 0; i < run->source_count; i++)
 		write_source(json, &run->sources[i]);
 	json_end_array(json);

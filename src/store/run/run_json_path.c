@@ -30,8 +30,7 @@ static void write_part(struct json *json, const struct path_part *part, uint64_t
 	write_kind(json, "kind", part->kind);
 	write_kind(json, "via", part->via);
 	json_member_u64(json, "ns", part->ns);
-	json_key(json, "share");
-	json_fixed(json, total_ns ? (double)part->ns / (double)total_ns : 0, 4);
+	json_member_fixed(json, "share", total_ns ? (double)part->ns / (double)total_ns : 0, 4);
 	write_text(json, "peer", part->peer);
 	write_count(json, "peer_ns", part->peer_ns);
 	write_count(json, "by_tree_ns", part->by_tree_ns);
@@ -61,8 +60,7 @@ static void write_segment(struct json *json, const struct path_segment *segment)
 
 static void write_segments(struct json *json, const struct critical_path *path)
 {
-	json_key(json, "segments");
-	json_begin_array(json);
+	json_member_array(json, "segments");
 	for (size_t i = 0; i < path->segments.count; i++)
 		write_segment(json, &path->segments.data[i]);
 	json_end_array(json);
@@ -75,21 +73,18 @@ void run_json_path(struct json *json, const struct run *run, bool is_brief)
 
 	if (!path->is_known)
 		return;
-	json_key(json, "critical_path");
-	json_begin_object(json);
+	json_member_object(json, "critical_path");
 	json_member_u64(json, "total_ns", path->total_ns);
 	json_member_u64(json, "not_seen_ns", path->not_seen_ns);
 	json_member_u64(json, "threshold_ns", path->threshold_ns);
 	json_member_u64(json, "edges", path->edges);
-	json_key(json, "edges_per_second");
-	json_fixed(json, path_edges_per_second(path), 1);
+	json_member_fixed(json, "edges_per_second", path_edges_per_second(path), 1);
 	json_member_i64(json, "pid", path->thread.pid);
 	json_member_i64(json, "tid", path->thread.tid);
 	write_count(json, "start_time_ns", path->thread.start_ns);
 	if (path->of_busiest)
 		json_member_flag(json, "of_busiest", true);
-	json_key(json, "by");
-	json_begin_array(json);
+	json_member_array(json, "by");
 	for (size_t i = 0; i < path->parts.count; i++)
 		write_part(json, &path->parts.data[i], path->total_ns);
 	json_end_array(json);

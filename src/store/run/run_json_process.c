@@ -14,8 +14,7 @@ void run_json_words(struct json *json, const char *words, size_t length)
 {
 	char word[WORDS_MAX + 1];
 
-	json_key(json, "cmd");
-	json_begin_array(json);
+	json_member_array(json, "cmd");
 	while (length) {
 		size_t own = strnlen(words, length);
 		size_t kept = own < sizeof(word) ? own : sizeof(word) - 1;
@@ -103,8 +102,7 @@ static void write_now(struct json *json, const struct run *run, const struct tre
 
 	if (!now->state)
 		return;
-	json_key(json, "now");
-	json_begin_object(json);
+	json_member_object(json, "now");
 	json_member_string(json, "state", state);
 	if (now->blocked && now->reason < WAIT_REASON_COUNT)
 		json_member_string(json, "blocked", waits[now->reason].name);
@@ -120,8 +118,7 @@ static void write_syscalls(struct json *json, const struct syscall_table *table)
 {
 	if (!table->count)
 		return;
-	json_key(json, "syscalls");
-	json_begin_object(json);
+	json_member_object(json, "syscalls");
 	run_json_syscall_table(json, table, false);
 	json_end_object(json);
 }
@@ -163,8 +160,7 @@ static void write_threads(struct json *json, const struct run *run,
 	/* A single thread says nothing that the process does not. */
 	if (!shown || process->threads <= 1)
 		return;
-	json_key(json, "threads");
-	json_begin_array(json);
+	json_member_array(json, "threads");
 	for (size_t i = 0; i < shown; i++)
 		write_thread(json, run, process->live[i]);
 	json_end_array(json);

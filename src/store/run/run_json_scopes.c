@@ -27,8 +27,7 @@ static void write_task(struct json *json, const struct scopes *scopes,
 	json_member_flag(json, "idle", task->is_idle);
 	if (task->hidden)
 		json_member_u64(json, "hidden", task->hidden);
-	json_key(json, "scopes");
-	json_begin_array(json);
+	json_member_array(json, "scopes");
 	for (size_t i = 0; i < task->count; i++)
 		write_scope(json, &scopes->list.data[task->first + i]);
 	json_end_array(json);
@@ -44,8 +43,7 @@ static void write_process(struct json *json, const struct run_scopes *process)
 	json_member_i64(json, "pid", process->key.pid);
 	if (process->key.start_ns)
 		json_member_u64(json, "start_time_ns", process->key.start_ns);
-	json_key(json, "threads");
-	json_begin_array(json);
+	json_member_array(json, "threads");
 	for (size_t i = 0; i < scopes->tasks.count; i++) {
 		open += scopes->tasks.data[i].count > 0;
 		if (!scopes->tasks.data[i].count || shown == THREADS_MAX)
@@ -65,8 +63,7 @@ void run_json_scopes(FILE *out, const struct run *run, uint64_t time_ns,
 	struct json json = run_json_begin(out, "scopes", run_unix_ns(run, time_ns));
 
 	json_member_u64(&json, "time_ns", run_offset_ns(run, time_ns));
-	json_key(&json, "processes");
-	json_begin_array(&json);
+	json_member_array(&json, "processes");
 	for (size_t i = 0; i < count; i++)
 		write_process(&json, &processes[i]);
 	json_end_array(&json);
@@ -87,8 +84,7 @@ static void write_phase(struct json *json, const struct phase *phase)
 	json_member_known(json, "wall_ns", phase->samples > 0, phase->wall_ns);
 	json_member_known(json, "run_time_ns", phase->has_cpu, phase->cpu_ns);
 	json_member_known(json, "off_cpu_ns", phase_has_off_cpu(phase), phase->off_cpu_ns);
-	json_key(json, "off_cpu_exact");
-	json_bool(json, phase->is_off_cpu_exact);
+	json_member_bool(json, "off_cpu_exact", phase->is_off_cpu_exact);
 	json_member_known(json, "self_wall_ns", phase->has_self && phase->samples > 0,
 			  phase->self_wall_ns);
 	json_member_known(json, "self_run_time_ns", phase->has_self && phase->has_cpu,
@@ -100,8 +96,7 @@ static void write_phase(struct json *json, const struct phase *phase)
 	json_member_known(json, "total_ns", phase->has_count, phase->total_ns);
 	json_member_known(json, "self_total_ns", phase->has_self && phase->has_count,
 			  phase->self_total_ns);
-	json_key(json, "exact");
-	json_bool(json, phase_is_exact(phase));
+	json_member_bool(json, "exact", phase_is_exact(phase));
 	json_end_object(json);
 }
 

@@ -38,8 +38,7 @@ static void write_row(struct json *json, const struct snapshot *snapshot, const 
 	json_begin_object(json);
 	if (sheet->keys[row])
 		json_member_string(json, "path", snapshot_text(snapshot, sheet->keys[row]));
-	json_key(json, "readings");
-	json_begin_object(json);
+	json_member_object(json, "readings");
 	for (size_t i = 0; i < sheet->columns.count; i++)
 		write_cell(json, snapshot, &sheet->columns.data[i], row);
 	json_end_object(json);
@@ -49,22 +48,18 @@ static void write_row(struct json *json, const struct snapshot *snapshot, const 
 void run_json_sheet(struct json *json, const char *key, const struct snapshot *snapshot,
 		    const struct sheet *sheet)
 {
-	json_key(json, key);
-	json_begin_object(json);
-	json_key(json, "rows");
-	json_begin_array(json);
+	json_member_object(json, key);
+	json_member_array(json, "rows");
 	for (uint32_t row = 0; row < sheet->row_count; row++)
 		write_row(json, snapshot, sheet, row);
 	json_end_array(json);
-	json_key(json, "absent");
-	json_begin_object(json);
+	json_member_object(json, "absent");
 	for (size_t i = 0; i < sheet->columns.count; i++)
 		if (sheet->columns.data[i].absent)
 			json_member_string(json, sheet->columns.data[i].metric->name,
 					   sheet->columns.data[i].absent);
 	json_end_object(json);
-	json_key(json, "origins");
-	json_begin_object(json);
+	json_member_object(json, "origins");
 	for (size_t i = 0; i < sheet->columns.count; i++)
 		if (sheet->columns.data[i].origin)
 			json_member_string(json, sheet->columns.data[i].metric->name,

@@ -64,8 +64,7 @@ static void write_frames(struct json *json, const struct profile *profile, uint3
 
 	if (!count)
 		return;
-	json_key(json, "frames");
-	json_begin_array(json);
+	json_member_array(json, "frames");
 	for (size_t i = 0; i < count; i++)
 		json_u64(json, frames[i]);
 	json_end_array(json);
@@ -142,8 +141,7 @@ static void write_top(struct json *json, const struct profile *profile, enum pro
 	if (kind != PROFILE_ON_CPU)
 		json_member_string(json, "wait", waits[top->reason].name);
 	if (top->caller != PROFILE_NO_FRAME) {
-		json_key(json, "caller");
-		json_begin_object(json);
+		json_member_object(json, "caller");
 		write_function(json, profile, top->caller);
 		json_member_u64(json, "ns", top->caller_ns);
 		json_end_object(json);
@@ -158,8 +156,7 @@ static void write_tops(struct json *json, const struct profile *profile, enum pr
 
 	if (profile_tops(profile, kind, &tops) < 0)
 		memory_note_missing();
-	json_key(json, "top");
-	json_begin_array(json);
+	json_member_array(json, "top");
 	for (size_t i = 0; i < tops.count && i < limit; i++)
 		write_top(json, profile, kind, &tops.rows[i], tops.ns);
 	json_end_array(json);
@@ -171,8 +168,7 @@ static void write_kind(struct json *json, const struct profile *profile, enum pr
 	struct profile_sum sum;
 
 	profile_sum(profile, kind, &sum);
-	json_key(json, run_profile_keys[kind]);
-	json_begin_object(json);
+	json_member_object(json, run_profile_keys[kind]);
 	json_member_u64(json, "ns", sum.ns);
 	json_member_u64(json, "complete_ns", sum.complete_ns);
 	json_member_u64(json, "missing_ns", sum.missing_ns);
@@ -186,13 +182,11 @@ void run_json_profile(struct json *json, const struct run *run, bool is_brief)
 {
 	if (!run->profile)
 		return;
-	json_key(json, "profile");
-	json_begin_object(json);
+	json_member_object(json, "profile");
 	run_json_fields(json, run, RUN_SECTION_PROFILE);
 	for (int kind = 0; kind < PROFILE_KINDS; kind++)
 		write_kind(json, run->profile, (enum profile_kind)kind, is_brief ? 1 : TOP_ROWS);
-	json_key(json, "losses");
-	json_begin_object(json);
+	json_member_object(json, "losses");
 	run_json_fields(json, run, RUN_SECTION_STACK_LOSSES);
 	json_end_object(json);
 	json_end_object(json);

@@ -45,8 +45,7 @@ static void write_threads(struct json *json, const struct run *run, size_t limit
 	const struct tree_thread **threads =
 		run_threads_sorted(run->tree, run_threads_by_cost, &count);
 
-	json_key(json, "threads");
-	json_begin_array(json);
+	json_member_array(json, "threads");
 	for (size_t i = 0; i < count && i < limit; i++) {
 		json_begin_object(json);
 		run_json_thread_members(json, run, threads[i]);
@@ -65,8 +64,7 @@ static void write_processes(struct json *json, const struct run *run, const char
 	const struct tree_process **processes =
 		run_processes_sorted(run->tree, !live, live, &count);
 
-	json_key(json, key);
-	json_begin_array(json);
+	json_member_array(json, key);
 	for (size_t i = 0; i < count && i < limit; i++) {
 		json_begin_object(json);
 		run_json_process_members(json, run, processes[i], detail);
@@ -84,8 +82,7 @@ static void write_waker(struct json *json, const struct tree_wait *wait)
 
 	if (!waker->total_ns)
 		return;
-	json_key(json, "waker");
-	json_begin_object(json);
+	json_member_object(json, "waker");
 	json_member_i64(json, "pid", waker->waker_pid);
 	json_member_i64(json, "tid", waker->waker_tid);
 	json_member_string(json, "comm", waker->waker_comm);
@@ -94,15 +91,13 @@ static void write_waker(struct json *json, const struct tree_wait *wait)
 	json_member_u64(json, "longest_ns", waker->longest_ns);
 	if (wait->recorded_ns)
 		json_member_u64(json, "recorded_ns", wait->recorded_ns);
-	json_key(json, "share");
-	json_fixed(json, tree_wait_waker_share(wait), 4);
+	json_member_fixed(json, "share", tree_wait_waker_share(wait), 4);
 	json_end_object(json);
 }
 
 static void write_top_waits(struct json *json, const struct tree *tree)
 {
-	json_key(json, "top_waits");
-	json_begin_array(json);
+	json_member_array(json, "top_waits");
 	for (size_t i = 0; i < tree->top_wait_count; i++) {
 		const struct tree_wait *wait = &tree->top_waits[i];
 
@@ -127,8 +122,7 @@ static void write_top_waits(struct json *json, const struct tree *tree)
 static void write_section(struct json *json, const struct run *run, const char *key,
 			  enum run_section section)
 {
-	json_key(json, key);
-	json_begin_object(json);
+	json_member_object(json, key);
 	if (section == RUN_SECTION_CGROUP && run->limits.cgroup)
 		json_member_string(json, "path", run->limits.cgroup);
 	run_json_fields(json, run, section);
@@ -137,8 +131,7 @@ static void write_section(struct json *json, const struct run *run, const char *
 
 static void write_pressure(struct json *json, const struct run *run)
 {
-	json_key(json, "pressure");
-	json_begin_object(json);
+	json_member_object(json, "pressure");
 	write_section(json, run, "host", RUN_SECTION_HOST);
 	write_section(json, run, "cgroup", RUN_SECTION_CGROUP);
 	json_end_object(json);
@@ -151,8 +144,7 @@ static void write_fullest(struct json *json, const struct run *run)
 
 	if (!process)
 		return;
-	json_key(json, "fullest");
-	json_begin_object(json);
+	json_member_object(json, "fullest");
 	run_json_process_members(json, run, process, RUN_JSON_BRIEF);
 	json_end_object(json);
 }
@@ -162,8 +154,7 @@ static void write_folded(struct json *json, const struct tree *tree)
 {
 	if (!tree->folded.present)
 		return;
-	json_key(json, "folded_amounts");
-	json_begin_object(json);
+	json_member_object(json, "folded_amounts");
 	run_json_amounts(json, &tree->folded);
 	json_end_object(json);
 }
@@ -210,15 +201,12 @@ static void write_hardware(struct json *json, const struct run *run)
 
 	if (!run_section_is_known(run, RUN_SECTION_HARDWARE))
 		return;
-	json_key(json, "hardware");
-	json_begin_object(json);
+	json_member_object(json, "hardware");
 	run_json_fields(json, run, RUN_SECTION_HARDWARE);
-	if (hardware->cycles.present && hardware->instructions.present && hardware->cycles.value) {
-		json_key(json, "ipc");
-		json_fixed(json,
-			   (double)hardware->instructions.value / (double)hardware->cycles.value,
-			   3);
-	}
+	if (hardware->cycles.present && hardware->instructions.present && hardware->cycles.value)
+		json_member_fixed(
+			json, "ipc",
+			(double)hardware->instructions.value / (double)hardware->cycles.value, 3);
 	json_end_object(json);
 }
 
@@ -226,8 +214,7 @@ static void write_deadlock(struct json *json, const struct run_deadlock *deadloc
 {
 	if (!deadlock->count)
 		return;
-	json_key(json, "deadlock");
-	json_begin_array(json);
+	json_member_array(json, "deadlock");
 	for (uint32_t i = 0; i < deadlock->count; i++) {
 		const struct run_waiter *waiter = &deadlock->waiters[i];
 
@@ -251,8 +238,7 @@ static void write_segments(struct json *json, const struct run_segments *segment
 {
 	if (!segments->count)
 		return;
-	json_key(json, "segments");
-	json_begin_array(json);
+	json_member_array(json, "segments");
 	for (uint32_t i = 0; i < segments->count; i++) {
 		const struct run_segment *segment = &segments->list[i];
 
@@ -275,8 +261,7 @@ static void write_gpu_users(struct json *json, const struct run_gpu_users *users
 {
 	if (!users->count)
 		return;
-	json_key(json, "processes");
-	json_begin_array(json);
+	json_member_array(json, "processes");
 	for (uint32_t i = 0; i < users->count; i++) {
 		const struct run_gpu_user *user = &users->list[i];
 
@@ -297,8 +282,7 @@ static void write_gpu(struct json *json, const struct run *run)
 {
 	if (!run_section_is_known(run, RUN_SECTION_GPU))
 		return;
-	json_key(json, "gpu");
-	json_begin_object(json);
+	json_member_object(json, "gpu");
 	run_json_fields(json, run, RUN_SECTION_GPU);
 	write_gpu_users(json, &run->gpu_users);
 	json_end_object(json);
@@ -327,8 +311,7 @@ void run_json_summary(FILE *out, const struct run *run, run_json_conclusions *co
 	write_section(&json, run, "losses", RUN_SECTION_LOSSES);
 	write_bounds(&json, run);
 	if (run->host && !is_brief) {
-		json_key(&json, "environment");
-		json_begin_object(&json);
+		json_member_object(&json, "environment");
 		run_json_environment(&json, run->host);
 		json_end_object(&json);
 	}

@@ -14,8 +14,7 @@ static void write_errors(struct json *json, const struct syscall_stats *stats)
 	json_member_u64(json, "errors", stats->errors);
 	if (!stats->errors)
 		return;
-	json_key(json, "errnos");
-	json_begin_object(json);
+	json_member_object(json, "errnos");
 	for (size_t i = 0; i <= SYSCALL_ERRORS; i++) {
 		const struct syscall_error *error = &stats->by_error[i];
 
@@ -37,8 +36,7 @@ static uint64_t bucket_end(const struct syscall_stats *stats, size_t bucket)
 
 static void write_histogram(struct json *json, const struct syscall_stats *stats)
 {
-	json_key(json, "histogram");
-	json_begin_array(json);
+	json_member_array(json, "histogram");
 	for (size_t i = 0; i < SYSCALL_BUCKETS; i++) {
 		if (!stats->buckets[i])
 			continue;
@@ -73,8 +71,7 @@ void run_json_syscall_table(struct json *json, const struct syscall_table *table
 	CLEANUP(free_pointer)
 	const struct syscall_row **rows = run_syscalls_sorted(table, run_syscalls_by_time);
 
-	json_key(json, "table");
-	json_begin_array(json);
+	json_member_array(json, "table");
 	for (size_t i = 0; rows && i < table->count; i++)
 		write_row(json, rows[i], summary);
 	json_end_array(json);
@@ -82,8 +79,7 @@ void run_json_syscall_table(struct json *json, const struct syscall_table *table
 
 static void write_categories(struct json *json, const char *key, const uint64_t *values)
 {
-	json_key(json, key);
-	json_begin_object(json);
+	json_member_object(json, key);
 	for (int i = 0; i < SYSCALL_CATEGORY_COUNT; i++)
 		json_member_u64(json, syscall_category_names[i], values[i]);
 	json_end_object(json);
@@ -94,8 +90,7 @@ static void write_top(struct json *json, const struct syscall_table *table)
 	CLEANUP(free_pointer)
 	const struct syscall_row **rows = run_syscalls_sorted(table, run_syscalls_by_count);
 
-	json_key(json, "top_syscalls");
-	json_begin_array(json);
+	json_member_array(json, "top_syscalls");
 	for (size_t i = 0; rows && i < table->count && i < TOP_SYSCALLS; i++) {
 		json_begin_object(json);
 		json_member_string(json, "name", rows[i]->name);
@@ -112,8 +107,7 @@ void run_json_syscalls(struct json *json, const struct run *run)
 
 	if (!table->count && !run_source_works(run_source(run, "syscalls")))
 		return;
-	json_key(json, "syscalls");
-	json_begin_object(json);
+	json_member_object(json, "syscalls");
 	json_member_u64(json, "total", syscall_table_total(table) + tree->unnamed_syscalls);
 	write_categories(json, "by_category", table->by_category);
 	write_categories(json, "category_ns", table->category_ns);

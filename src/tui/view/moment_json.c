@@ -13,13 +13,11 @@
 /* What happened since the moment before; of the first one nothing is known. */
 static void write_past(struct json *json, const struct moment *moment)
 {
-	json_key(json, "anomalies");
-	json_begin_array(json);
+	json_member_array(json, "anomalies");
 	for (size_t i = 0; i < moment->anomalies.count; i++)
 		anomaly_json(json, &moment->anomalies.data[i]);
 	json_end_array(json);
-	json_key(json, "events");
-	json_begin_array(json);
+	json_member_array(json, "events");
 	for (size_t i = moment->before_unix_ns ? moment->events.count : 0; i > 0; i--)
 		if (moment->events.data[i - 1].unix_ns > moment->before_unix_ns)
 			life_event_json(json, &moment->events.data[i - 1], true);
@@ -30,8 +28,7 @@ static void write_use(struct json *json, const struct moment *moment, const stru
 {
 	if (!use->processes)
 		return;
-	json_key(json, "now");
-	json_begin_object(json);
+	json_member_object(json, "now");
 	json_member_u64(json, "processes", use->processes);
 	if (use->has_rss)
 		json_member_u64(json, "rss_bytes", use->rss_bytes);
@@ -52,8 +49,7 @@ static void write_job(struct json *json, const struct moment *moment, const stru
 	json_begin_object(json);
 	json_key(json, "job");
 	job_json(json, &row, true);
-	json_key(json, "steps");
-	json_begin_array(json);
+	json_member_array(json, "steps");
 	for (size_t i = 0; i < job->step_count; i++)
 		job_step_json(json, &moment->steps.data[job->first_step + i]);
 	json_end_array(json);
@@ -72,8 +68,7 @@ static void write_jobs(struct json *json, const struct moment *moment)
 
 	if (moment_job_uses(moment, &jobs, &steps) < 0)
 		return;
-	json_key(json, "jobs");
-	json_begin_array(json);
+	json_member_array(json, "jobs");
 	for (size_t i = 0; i < moment->jobs.count; i++)
 		write_job(json, moment, &moment->jobs.data[i], &jobs[i]);
 	json_end_array(json);

@@ -26,13 +26,11 @@ static void print_json(const struct call_summary *summary, const int32_t *pids, 
 	json_member_u64(&json, "version", 1);
 	json_member_string(&json, "kind", "syscalls");
 	json_member_u64(&json, "duration_ns", summary->duration_ns);
-	json_key(&json, "pids");
-	json_begin_array(&json);
+	json_member_array(&json, "pids");
 	for (size_t i = 0; i < count; i++)
 		json_i64(&json, pids[i]);
 	json_end_array(&json);
-	json_key(&json, "syscalls");
-	json_begin_array(&json);
+	json_member_array(&json, "syscalls");
 	call_columns(&table);
 	table_stream_json(&table, &json);
 	put_call_lines(&table, &summary->lines, view_limit(view, 0));

@@ -146,8 +146,7 @@ static void json_attempt(struct json *json, const struct attempt *attempt)
 
 void attempts_json(struct json *json, const char *key, const struct attempts *attempts)
 {
-	json_key(json, key);
-	json_begin_array(json);
+	json_member_array(json, key);
 	for (size_t i = 0; i < attempts->count; i++)
 		json_attempt(json, &attempts->list[i]);
 	json_end_array(json);

@@ -197,8 +197,7 @@ void changes_free(struct changes *changes)
 
 void changes_json(struct json *json, const struct changes *changes)
 {
-	json_key(json, "changes");
-	json_begin_array(json);
+	json_member_array(json, "changes");
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct change *change = &changes->list[i];
 
@@ -207,8 +206,7 @@ void changes_json(struct json *json, const struct changes *changes)
 		json_member_string(json, "command", text_string(&change->command));
 		json_member_string(json, "then", text_string(&change->then));
 		json_member_u64(json, "metrics", change->metrics);
-		json_key(json, "features");
-		json_begin_array(json);
+		json_member_array(json, "features");
 		for (size_t j = 0; j < change->feature_count; j++)
 			json_string(json, change->features[j]);
 		json_end_array(json);

@@ -74,8 +74,7 @@ static void write_deadlock(struct json *json, const struct wait_deadlock *deadlo
 		return;
 	why_member_columns(&table);
 	table_stream_json(&table, json);
-	json_key(json, "deadlock");
-	json_begin_array(json);
+	json_member_array(json, "deadlock");
 	for (size_t i = 0; i < deadlock->count; i++)
 		why_member_row(&table, &deadlock->members[i]);
 	json_end_array(json);
@@ -100,8 +99,7 @@ void why_print_json(FILE *out, const struct why *why)
 		json_member_string(&json, "not_watched", why->problem.message);
 	json_member_bool(&json, "denied", why->after.denied);
 	json_member_bool(&json, "late", why->after.late);
-	json_key(&json, "threads");
-	json_begin_array(&json);
+	json_member_array(&json, "threads");
 	for (size_t i = 0; i < why->threads.count; i++)
 		why_table_row(&table, why, &why->threads.data[i]);
 	json_end_array(&json);

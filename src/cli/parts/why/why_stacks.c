@@ -160,8 +160,7 @@ void why_json_stacks(struct json *json, const struct why *why)
 
 	if (!profile)
 		return;
-	json_key(json, "stacks");
-	json_begin_array(json);
+	json_member_array(json, "stacks");
 	for (size_t i = 0; i < profile->open.count; i++) {
 		const struct profile_open *open = &profile->open.data[i];
 		uint32_t frames[PROFILE_DEPTH_MAX];
@@ -171,8 +170,7 @@ void why_json_stacks(struct json *json, const struct why *why)
 		json_member_i64(json, "pid", open->task.pid);
 		json_member_i64(json, "tid", open->task.tid);
 		json_member_string(json, "end", profile_end_names[open->end]);
-		json_key(json, "frames");
-		json_begin_array(json);
+		json_member_array(json, "frames");
 		for (size_t j = 0; j < count; j++) {
 			json_begin_object(json);
 			run_json_frame(json, profile, frames[j]);
