@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "record/recorder_syscalls.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,21 +247,13 @@ static const struct process_call *find(const struct recorder *recorder,
 {
 	const struct recorder_syscalls *syscalls = &recorder->syscalls;
 	const struct task_key key = { process->tgid, process->tgid, process->start_time_ns };
-	size_t low = 0, high = syscalls->last.count;
+	const struct process_call *calls = syscalls->last.data;
+	size_t count = syscalls->last.count;
+	size_t first = array_bisect(calls, count, compare_processes(&item->process, &key) < 0);
+	size_t end = array_bisect(calls, count, compare_processes(&item->process, &key) <= 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_processes(&syscalls->last.data[middle].process, &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret_count = 0;
-	while (low + *ret_count < syscalls->last.count &&
-	       compare_processes(&syscalls->last.data[low + *ret_count].process, &key) == 0)
-		++*ret_count;
-	return *ret_count ? &syscalls->last.data[low] : NULL;
+	*ret_count = end - first;
+	return *ret_count ? &calls[first] : NULL;
 }
 
 static const char *find_absence(const struct recorder *recorder, const struct process *process)

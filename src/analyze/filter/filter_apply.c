@@ -85,23 +85,22 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* How the begin of a path compares with these bytes and `next` behind them. */
+static int compare_begin(const char *path, const char *start, size_t length, char next)
+{
+	int order = strncmp(path, start, length);
+
+	return order ? order : (unsigned char)path[length] - (unsigned char)next;
+}
+
 /* Whether one of the paths begins with these bytes, and then has `next`. */
 static bool one_begins(const struct paths *paths, const char *start, size_t length, char next)
 {
-	size_t low = 0, high = paths->list.count;
+	size_t at = array_bisect(paths->list.data, paths->list.count,
+				 compare_begin(*item, start, length, next) < 0);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const char *path = paths->list.data[middle];
-		int order = strncmp(path, start, length);
-
-		if (order < 0 || (order == 0 && (unsigned char)path[length] < (unsigned char)next))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < paths->list.count && strncmp(paths->list.data[low], start, length) == 0 &&
-	       paths->list.data[low][length] == next;
+	return at < paths->list.count &&
+	       compare_begin(paths->list.data[at], start, length, next) == 0;
 }
 
 /* Whether a path is one of the paths, or above one. */

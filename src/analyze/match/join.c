@@ -2,6 +2,7 @@
 #include "analyze/match/join.h"
 
 #include "base/collection/arena.h"
+#include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 
 #define TICKS_USUAL 100
@@ -101,15 +102,6 @@ int join_init(struct join *join, struct arena *arena, const struct snapshot *bef
 
 size_t join_first_ended(const struct join *join, uint32_t process)
 {
-	size_t low = 0, high = join->ended_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (join->before->tasks[join->ended_tasks[middle]].process < process)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_bisect(join->ended_tasks, join->ended_count,
+			    join->before->tasks[*item].process < process);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/collection/array.h"
 #include "model/wait/futex_word.h"
 
 /* A thread that uses more CPU time than this between two waits did something else meanwhile. */
@@ -145,15 +146,10 @@ void path_index_free(struct path_index *index)
 
 uint32_t path_index_find(const struct path_index *index, uint32_t thread, uint64_t time_ns)
 {
-	uint32_t low = index->first[thread], high = index->first[thread + 1];
+	uint32_t first = index->first[thread];
+	const struct timeline_step *steps = index->timeline->steps.data;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (step_run_ns(path_step(index, middle)) > time_ns)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return first + (uint32_t)array_bisect(index->order + first,
+					      index->first[thread + 1] - first,
+					      step_run_ns(&steps[*item]) <= time_ns);
 }

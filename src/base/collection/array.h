@@ -73,6 +73,26 @@ static inline int array_reserve_bytes(void **data, size_t *capacity, size_t want
 		extended_;                                                                         \
 	})
 
+/*
+ * Of `count` items, those that pass the test come first: how many pass, by halving.  In the test,
+ * `item` is a pointer to the item that is looked at.
+ *
+ *	size_t below = array_bisect(list.data, list.count, item->start <= address);
+ */
+#define array_bisect(items, items_count, test)                                                     \
+	({                                                                                         \
+		size_t low_ = 0, high_ = (items_count);                                            \
+		while (low_ < high_) {                                                             \
+			size_t middle_ = low_ + (high_ - low_) / 2;                                \
+			__auto_type item = &(items)[middle_];                                      \
+			if (test)                                                                  \
+				low_ = middle_ + 1;                                                \
+			else                                                                       \
+				high_ = middle_;                                                   \
+		}                                                                                  \
+		low_;                                                                              \
+	})
+
 #define array_free(array)                                                                          \
 	do {                                                                                       \
 		free((array)->data);                                                               \

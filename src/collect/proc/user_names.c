@@ -71,17 +71,9 @@ int user_names_read(int etc, struct user_names *ret)
 
 const struct user_name *user_names_find(const struct user_names *names, uint64_t uid)
 {
-	size_t low = 0, high = names->list.count;
+	size_t at = array_bisect(names->list.data, names->list.count, item->uid < uid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->list.data[middle].uid < uid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == names->list.count || names->list.data[low].uid != uid)
+	if (at == names->list.count || names->list.data[at].uid != uid)
 		return NULL;
-	return &names->list.data[low];
+	return &names->list.data[at];
 }

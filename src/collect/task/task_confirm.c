@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/collection/array.h"
 #include "collect/collector.h"
 #include "collect/task/task_decoder.h"
 #include "collect/task/task_iterator.h"
@@ -37,21 +38,13 @@ static enum process_change find_change(const struct confirmation *confirmation,
 static int confirm_process(void *context, struct task_record *record)
 {
 	struct confirmation *confirmation = context;
-	const struct snapshot *snapshot = confirmation->capture->snapshot;
-	size_t low = 0, high = confirmation->count;
+	const struct process *processes = confirmation->capture->snapshot->processes;
+	size_t at = array_bisect(confirmation->rows, confirmation->count,
+				 processes[*item].tgid < (int32_t)record->task->tgid);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct process *process = &snapshot->processes[confirmation->rows[middle]];
-
-		if (process->tgid < (int32_t)record->task->tgid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < confirmation->count && confirmation->changes[low] == PROCESS_GONE)
-		confirmation->changes[low] = find_change(
-			confirmation, &snapshot->processes[confirmation->rows[low]], record);
+	if (at < confirmation->count && confirmation->changes[at] == PROCESS_GONE)
+		confirmation->changes[at] =
+			find_change(confirmation, &processes[confirmation->rows[at]], record);
 	return 0;
 }
 

@@ -104,17 +104,7 @@ static int own_codes(struct address_space *space)
 /* The index of the first mapping that ends behind the address. */
 static size_t first_behind(const struct mapped_codes *codes, uint64_t address)
 {
-	size_t low = 0, high = codes->list.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (codes->list.data[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return array_bisect(codes->list.data, codes->list.count, item->end <= address);
 }
 
 struct mapped_code *mapped_code_at(const struct address_space *space, uint64_t address)

@@ -75,17 +75,7 @@ static int intern(struct code_rules *rules, const struct unwind_rules *added, ui
 /* The number of rows that begin at the offset or before. */
 static size_t rows_up_to(const struct code_rows *rows, uint32_t offset)
 {
-	size_t low = 0, high = rows->list.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (rows->list.data[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_bisect(rows->list.data, rows->list.count, item->offset <= offset);
 }
 
 static uint32_t rules_at(const struct code_rows *rows, uint32_t offset)

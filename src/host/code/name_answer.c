@@ -31,17 +31,7 @@ bool name_answer_is_valid(const struct code_name_answer *answer, size_t size, ui
 /* How many ranges start at or below the address. */
 static size_t ranges_below(const struct kept_names *names, uint64_t address)
 {
-	size_t low = 0, high = names->ranges.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->ranges.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_bisect(names->ranges.data, names->ranges.count, item->start <= address);
 }
 
 const struct kept_range *kept_names_find(const struct kept_names *names, uint64_t address)

@@ -108,19 +108,12 @@ static void sort(struct perf_map *map)
 const char *perf_map_find(struct perf_map *map, uint64_t address)
 {
 	const struct perf_map_entry *found = NULL;
-	size_t low = 0, high = map->list.count;
+	size_t below;
 
 	sort(map);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->list.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = 0; i < low && i < NESTED_MAX; i++) {
-		const struct perf_map_entry *entry = &map->list.data[low - 1 - i];
+	below = array_bisect(map->list.data, map->list.count, item->start <= address);
+	for (size_t i = 0; i < below && i < NESTED_MAX; i++) {
+		const struct perf_map_entry *entry = &map->list.data[below - 1 - i];
 
 		if (address - entry->start < entry->size && (!found || entry->name > found->name))
 			found = entry;

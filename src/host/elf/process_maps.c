@@ -247,20 +247,11 @@ void process_maps_clear(struct process_maps *maps)
 
 const struct process_mapping *process_maps_at(const struct process_maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->mappings.count;
+	size_t at = array_bisect(maps->mappings.data, maps->mappings.count, item->end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct process_mapping *mapping = &maps->mappings.data[middle];
-
-		if (address < mapping->start)
-			high = middle;
-		else if (address >= mapping->end)
-			low = middle + 1;
-		else
-			return mapping;
-	}
-	return NULL;
+	return at < maps->mappings.count && maps->mappings.data[at].start <= address ?
+		       &maps->mappings.data[at] :
+		       NULL;
 }
 
 const struct process_mapping *process_maps_next_file(const struct process_maps *maps,

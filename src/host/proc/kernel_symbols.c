@@ -185,21 +185,12 @@ int kernel_symbols_read(struct kernel_symbols *symbols, const struct host *host,
 static const struct kernel_symbol *find(const struct kernel_symbols *symbols, uint64_t address)
 {
 	const struct kernel_symbol *list = symbols->list.data;
-	size_t low = 0, high = symbols->list.count;
+	size_t below = array_bisect(list, symbols->list.count, item->address <= address);
+	uint64_t start = below ? list[below - 1].address : 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || address - list[low - 1].address >= FUNCTION_MAX)
+	if (below == 0 || address - start >= FUNCTION_MAX)
 		return NULL;
-	for (low--; low > 0 && list[low - 1].address == list[low].address;)
-		low--;
-	return &list[low];
+	return &list[array_bisect(list, below, item->address < start)];
 }
 
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address)

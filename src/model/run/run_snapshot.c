@@ -202,21 +202,13 @@ static int add_processes(struct builder *builder)
 static struct known_process *find_owner(const struct builder *builder,
 					const struct tree_thread *thread)
 {
-	size_t low = 0, high = builder->known_count;
+	size_t count = array_bisect(builder->known, builder->known_count,
+				    item->process->key.pid < thread->key.pid ||
+					    (item->process->key.pid == thread->key.pid &&
+					     item->process->begin_ns <= thread->begin_ns));
+	struct known_process *last = count ? &builder->known[count - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct tree_process *process = builder->known[middle].process;
-
-		if (process->key.pid < thread->key.pid ||
-		    (process->key.pid == thread->key.pid && process->begin_ns <= thread->begin_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || builder->known[low - 1].process->key.pid != thread->key.pid)
-		return NULL;
-	return &builder->known[low - 1];
+	return last && last->process->key.pid == thread->key.pid ? last : NULL;
 }
 
 /*

@@ -6,17 +6,7 @@
 /* The place of the number, or where it belongs. */
 static size_t find(const struct live_processes *live, int32_t pid)
 {
-	size_t low = 0, high = live->items.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (live->items.data[middle].key.pid < pid)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_bisect(live->items.data, live->items.count, item->key.pid < pid);
 }
 
 static bool is_at(const struct live_processes *live, size_t index, int32_t pid)

@@ -275,32 +275,12 @@ void function_table_finish(struct function_table *table)
 /* How many symbols, or starts, are at or below the address. */
 static size_t symbols_below(const struct function_table *table, uint64_t address)
 {
-	size_t low = 0, high = table->symbols.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->symbols.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_bisect(table->symbols.data, table->symbols.count, item->start <= address);
 }
 
 static size_t starts_below(const struct function_table *table, uint64_t address)
 {
-	size_t low = 0, high = table->starts.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->starts.data[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return array_bisect(table->starts.data, table->starts.count, *item <= address);
 }
 
 /* Where the next symbol or start behind the address is, or the end of the segment. */

@@ -143,19 +143,11 @@ static void sort_spans(struct spans *spans)
 /* The span with the address that starts last, which is the innermost. */
 static const struct span *find_span(const struct spans *spans, uint64_t address)
 {
-	size_t low = 0, high = spans->list.count;
+	size_t below = array_bisect(spans->list.data, spans->list.count, item->start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (spans->list.data[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = 0; i < low && i < NESTED_MAX; i++)
-		if (address < spans->list.data[low - 1 - i].end)
-			return &spans->list.data[low - 1 - i];
+	for (size_t i = 0; i < below && i < NESTED_MAX; i++)
+		if (address < spans->list.data[below - 1 - i].end)
+			return &spans->list.data[below - 1 - i];
 	return NULL;
 }
 
