@@ -283,6 +283,18 @@ void json_member_flag(struct json *json, const char *key, bool value)
 		json_member_bool(json, key, true);
 }
 
+void json_member_nonzero(struct json *json, const char *key, uint64_t value)
+{
+	if (value)
+		json_member_u64(json, key, value);
+}
+
+void json_member_given(struct json *json, const char *key, const char *string)
+{
+	if (string)
+		json_member_string(json, key, string);
+}
+
 void json_member_fixed(struct json *json, const char *key, double value, int places)
 {
 	json_key(json, key);

@@ -56,6 +56,8 @@ void json_member_known(struct json *json, const char *key, bool is_known, uint64
 void json_member_string(struct json *json, const char *key, const char *string);
 void json_member_text(struct json *json, const char *key, const char *text); /* NULL: null */
 void json_member_flag(struct json *json, const char *key, bool value); /* no key when false */
+void json_member_nonzero(struct json *json, const char *key, uint64_t value); /* no key when 0 */
+void json_member_given(struct json *json, const char *key, const char *string); /* NULL: no key */
 void json_member_fixed(struct json *json, const char *key, double value, int places);
 void json_member_strings(struct json *json, const char *key, const char *const *strings,
 			 size_t count);

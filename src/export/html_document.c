@@ -166,8 +166,7 @@ static void write_event(struct json *json, const struct run *run, const struct p
 	json_member_i64(json, "pid", event->task.pid);
 	json_member_i64(json, "tid", event->task.tid);
 	json_member_string(json, "comm", event->comm);
-	if (event->signal)
-		json_member_u64(json, "signal", event->signal);
+	json_member_nonzero(json, "signal", event->signal);
 	if (event->other_pid)
 		json_member_i64(json, "other_pid", event->other_pid);
 	json_end_object(json);

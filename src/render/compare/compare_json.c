@@ -25,8 +25,7 @@ static void write_snapshot(struct json *json, const char *file, const struct sna
 	const struct fact *boot = &snapshot->facts[FACT_boot_id];
 
 	json_begin_object(json);
-	if (file)
-		json_member_string(json, "file", file);
+	json_member_given(json, "file", file);
 	if (captured->present)
 		json_member_u64(json, "captured_at_unix_ns", captured->number);
 	if (boot->present)
@@ -191,8 +190,7 @@ static void write_finding(struct json *json, const struct compare_finding *findi
 	json_begin_object(json);
 	json_member_string(json, "condition", finding->condition);
 	json_member_string(json, "outcome", outcome_name(finding->outcome));
-	if (finding->group)
-		json_member_string(json, "group", finding->group);
+	json_member_given(json, "group", finding->group);
 	if (finding->outcome != FAIL_UNKNOWN)
 		json_member_double(json, "change", finding->change);
 	json_member_string(json, "sentence", finding->sentence);
@@ -212,8 +210,7 @@ static void write_digest_line(struct json *json, const struct digest_line *line)
 {
 	json_begin_object(json);
 	json_member_string(json, "resource", line->resource);
-	if (line->who)
-		json_member_string(json, "who", line->who);
+	json_member_given(json, "who", line->who);
 	if (line->has_delta)
 		json_member_double(json, "delta", line->delta);
 	if (line->has_rate)

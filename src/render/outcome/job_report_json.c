@@ -9,16 +9,13 @@ static void event_json(struct json *json, const struct job_event *event)
 	json_begin_object(json);
 	json_member_string(json, "kind", job_event_names[event->kind]);
 	json_member_u64(json, "ts_ns", event->unix_ns);
-	if (event->step)
-		json_member_string(json, "step", event->step);
+	json_member_given(json, "step", event->step);
 	if (event->task.pid) {
 		json_member_i64(json, "pid", event->task.pid);
 		json_member_u64(json, "start_time_ns", event->task.start_ns);
 	}
-	if (event->comm)
-		json_member_string(json, "comm", event->comm);
-	if (event->details)
-		json_member_string(json, "details", event->details);
+	json_member_given(json, "comm", event->comm);
+	json_member_given(json, "details", event->details);
 	if (event->count != 1)
 		json_member_u64(json, "count", event->count);
 	if (event->context) {
@@ -45,8 +42,7 @@ void job_report_json(struct json *json, const struct job_report *report)
 	json_begin_object(json);
 	json_key(json, "job");
 	job_json(json, &row, true);
-	if (report->step)
-		json_member_string(json, "step", report->step);
+	json_member_given(json, "step", report->step);
 	json_member_array(json, "steps");
 	for (size_t i = 0; i < report->steps.count; i++)
 		if (!report->step || i == report->step_place)

@@ -103,18 +103,6 @@ void job_figures_json(struct json *json, const struct job_figures *figures, enum
 		json_member_string(json, "memory", job_memory_names[memory]);
 }
 
-static void write_known(struct json *json, const char *key, uint64_t number)
-{
-	if (number)
-		json_member_u64(json, key, number);
-}
-
-static void write_text(struct json *json, const char *key, const char *text)
-{
-	if (text)
-		json_member_string(json, key, text);
-}
-
 void job_json(struct json *json, const struct job_row *row, bool shows_texts)
 {
 	const struct job *job = row->job;
@@ -129,22 +117,22 @@ void job_json(struct json *json, const struct job_row *row, bool shows_texts)
 	if (job->has_status && WIFSIGNALED(job->status))
 		json_member_u64(json, "exit_signal", (uint64_t)WTERMSIG(job->status));
 	json_member_u64(json, "begin_ns", job->begin_unix_ns);
-	write_known(json, "end_ns", job->end_unix_ns);
-	write_known(json, "duration_ns", row->duration_ns);
-	write_text(json, "boot_id", job->boot_id);
-	write_text(json, "step", row->step);
-	write_known(json, "steps", job->steps);
+	json_member_nonzero(json, "end_ns", job->end_unix_ns);
+	json_member_nonzero(json, "duration_ns", row->duration_ns);
+	json_member_given(json, "boot_id", job->boot_id);
+	json_member_given(json, "step", row->step);
+	json_member_nonzero(json, "steps", job->steps);
 	json_member_u64(json, "uid", job->uid);
 	if (job->root.pid) {
 		json_member_i64(json, "pid", job->root.pid);
 		json_member_u64(json, "start_time_ns", job->root.start_ns);
 	}
-	write_text(json, "cgroup", shows_texts ? job->cgroup : NULL);
-	write_text(json, "cmd", shows_texts ? job->cmd : NULL);
-	write_text(json, "watched", shows_texts ? job->watched : NULL);
+	json_member_given(json, "cgroup", shows_texts ? job->cgroup : NULL);
+	json_member_given(json, "cmd", shows_texts ? job->cmd : NULL);
+	json_member_given(json, "watched", shows_texts ? job->watched : NULL);
 	job_figures_json(json, &job->figures, job->memory);
-	write_text(json, "absent", job->absent);
-	write_text(json, "details", shows_texts ? job->details : NULL);
+	json_member_given(json, "absent", job->absent);
+	json_member_given(json, "details", shows_texts ? job->details : NULL);
 	json_end_object(json);
 }
 
@@ -156,11 +144,11 @@ void job_step_json(struct json *json, const struct job_step *step)
 	json_member_string(json, "name", step->name);
 	json_member_string(json, "outcome", job_outcome_names[step->outcome]);
 	json_member_u64(json, "begin_ns", step->begin_unix_ns);
-	write_known(json, "end_ns", step->end_unix_ns);
-	write_known(json, "duration_ns", step->duration_ns);
+	json_member_nonzero(json, "end_ns", step->end_unix_ns);
+	json_member_nonzero(json, "duration_ns", step->duration_ns);
 	if (step->root.pid)
 		json_member_i64(json, "pid", step->root.pid);
 	job_figures_json(json, &step->figures, step->memory);
-	write_text(json, "details", step->details);
+	json_member_given(json, "details", step->details);
 	json_end_object(json);
 }

@@ -15,8 +15,7 @@
 static void write_process(struct json *json, const struct task_key *task, const char *comm)
 {
 	json_member_i64(json, "pid", task->pid);
-	if (task->start_ns)
-		json_member_u64(json, "start_time_ns", task->start_ns);
+	json_member_nonzero(json, "start_time_ns", task->start_ns);
 	json_member_string(json, "comm", comm);
 }
 
@@ -67,8 +66,7 @@ void life_event_json(struct json *json, const struct life_event *event, bool sho
 		json_member_i64(json, "sender_pid", event->sender_pid);
 	if (is_lost)
 		json_member_u64(json, "lost", event->lost);
-	if (event->details)
-		json_member_string(json, "details", event->details);
+	json_member_given(json, "details", event->details);
 	json_end_object(json);
 }
 
@@ -95,8 +93,7 @@ void anomaly_json(struct json *json, const struct anomaly *anomaly)
 	json_member_string(json, "state", anomaly->end_unix_ns ? "close" : "open");
 	json_member_string(json, "severity", severity_names[anomaly->severity]);
 	json_member_u64(json, "begin_ns", anomaly->begin_unix_ns);
-	if (anomaly->end_unix_ns)
-		json_member_u64(json, "end_ns", anomaly->end_unix_ns);
+	json_member_nonzero(json, "end_ns", anomaly->end_unix_ns);
 	if (anomaly->task.pid)
 		write_process(json, &anomaly->task, anomaly->comm);
 	json_member_double(json, "value", anomaly->value);

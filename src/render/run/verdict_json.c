@@ -37,8 +37,7 @@ static void write_times(struct json *json, const struct amounts *amounts, const 
 		return;
 	json_member_u64(json, "avg_time_ns", total / count);
 	json_member_u64(json, "max_time_ns", amounts_get(amounts, AMOUNT_offcpu_max_ns));
-	if (shortest)
-		json_member_u64(json, "min_time_ns", shortest);
+	json_member_nonzero(json, "min_time_ns", shortest);
 }
 
 static bool same_number(const struct tree_thread *a, const struct tree_thread *b)
@@ -166,8 +165,7 @@ void verdict_json(struct json *json, const struct diagnosis *diagnosis)
 	for (size_t i = 0; i < verdict->evidence_count; i++)
 		json_string(json, verdict->evidence[i]);
 	json_end_array(json);
-	if (verdict->hint)
-		json_member_string(json, "hint", verdict->hint);
+	json_member_given(json, "hint", verdict->hint);
 	json_end_object(json);
 }
 

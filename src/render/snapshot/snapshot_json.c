@@ -178,8 +178,7 @@ void snapshot_json_print(const struct snapshot_view *view, FILE *out)
 	json_begin_object(&json);
 	json_member_string(&json, "format", "taskscope-snapshot");
 	json_member_u64(&json, "version", FORMAT_VERSION);
-	if (snapshot->interval_ns)
-		json_member_u64(&json, "interval_ns", snapshot->interval_ns);
+	json_member_nonzero(&json, "interval_ns", snapshot->interval_ns);
 	write_host(&json, snapshot, view->sections);
 	sheet_json_host_absent(&json, snapshot, view->sections);
 	write_sources(&json, snapshot);

@@ -26,12 +26,9 @@ static void write_known_names(struct json *json, const struct snapshot *host)
 
 	const char *name = fact_of(host, FACT_hostname), *cpus = fact_of(host, FACT_affinity);
 
-	if (name)
-		json_member_string(json, "host", name);
-	if (cpus)
-		json_member_string(json, "affinity_inherited", cpus);
-	if (kernel)
-		json_member_string(json, "kernel", kernel);
+	json_member_given(json, "host", name);
+	json_member_given(json, "affinity_inherited", cpus);
+	json_member_given(json, "kernel", kernel);
 	if (model) {
 		json_member_object(json, "lscpu");
 		json_member_string(json, "model", model);
@@ -171,8 +168,7 @@ void run_json_sample(FILE *out, const struct run *run)
 	if (last->has_fds)
 		json_member_u64(&json, "open_fds", last->open_fds);
 	run_json_amounts(&json, &last->amounts);
-	if (last->unseen_cpu_ns)
-		json_member_u64(&json, "unseen_cpu_ns", last->unseen_cpu_ns);
+	json_member_nonzero(&json, "unseen_cpu_ns", last->unseen_cpu_ns);
 	json_end_object(&json);
 }
 
@@ -247,8 +243,7 @@ void run_json_event(FILE *out, const struct run *run, const struct tree_event *e
 	json_member_string(&json, "event", tree_event_names[event->type]);
 	json_member_i64(&json, "pid", event->task.pid);
 	json_member_i64(&json, "tid", event->task.tid);
-	if (event->task.start_ns)
-		json_member_u64(&json, "start_time_ns", event->task.start_ns);
+	json_member_nonzero(&json, "start_time_ns", event->task.start_ns);
 	write_event(&json, event);
 	json_end_object(&json);
 }

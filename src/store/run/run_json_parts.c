@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include "base/kernel_names.h"
-#include "model/tree/run_order.h"
 
 struct json run_json_begin(FILE *out, const char *kind, uint64_t unix_ns)
 {
@@ -33,7 +32,7 @@ static void write_real(struct json *json, const char *key, const struct run_real
 	json_member_double(json, key, real->value);
 }
 
-static void write_number(struct json *json, const char *key, const struct run_number *number)
+void run_json_number(struct json *json, const char *key, const struct run_number *number)
 {
 	if (number->present)
 		json_member_u64(json, key, number->value);
@@ -56,7 +55,7 @@ static void write_field(struct json *json, const struct run *run, const struct r
 			json_member_u64(json, field->key, *(const uint32_t *)at);
 		break;
 	case RUN_FIELD_OPTIONAL:
-		write_number(json, field->key, at);
+		run_json_number(json, field->key, at);
 		break;
 	case RUN_FIELD_REAL:
 		write_real(json, field->key, at);
@@ -76,8 +75,7 @@ static void write_source(struct json *json, const struct source_report *source)
 	json_begin_object(json);
 	json_member_string(json, "name", source->name);
 	json_member_string(json, "state", source_state_name(source->state));
-	if (source->reason)
-		json_member_string(json, "reason", source->reason);
+	json_member_given(json, "reason", source->reason);
 	json_end_object(json);
 }
 
@@ -103,15 +101,11 @@ void run_json_about(struct json *json, const struct run *run)
 	json_member_u64(json, "begin_unix_ns", run->begin_unix_ns);
 	json_member_u64(json, "begin_monotonic_ns", run->begin_ns);
 	json_member_u64(json, "interval_ns", run->interval_ns);
-	write_number(json, "duration_ns", &run->duration_ns);
-	if (run->since_start)
-		json_member_flag(json, "since_process_start", true);
-	if (run->limits.online_cpus)
-		json_member_u64(json, "online_cpus", run->limits.online_cpus);
-	if (run->tracer)
-		json_member_string(json, "tracer", run->tracer);
-	if (run->tracer_misses)
-		json_member_string(json, "tracer_misses", run->tracer_misses);
+	run_json_number(json, "duration_ns", &run->duration_ns);
+	json_member_flag(json, "since_process_start", run->since_start);
+	json_member_nonzero(json, "online_cpus", run->limits.online_cpus);
+	json_member_given(json, "tracer", run->tracer);
+	json_member_given(json, "tracer_misses", run->tracer_misses);
 	json_member_array(json, "sources");
 	for (size_t i = 0; i < run->source_count; i++)
 		write_source(json, &run->sources[i]);

@@ -27,6 +27,8 @@ uint64_t run_unix_ns(const struct run *run, uint64_t time_ns);
 /* A time of the monotonic clock, counted from the start of the run; 0 before it. */
 uint64_t run_offset_ns(const struct run *run, uint64_t time_ns);
 
+/* No key when it is absent. */
+void run_json_number(struct json *json, const char *key, const struct run_number *number);
 /* The numbers of run_fields.def that belong to that object. */
 void run_json_fields(struct json *json, const struct run *run, enum run_section section);
 /* A sheet of readings: its rows, and the reasons and origins of its columns. */

@@ -6,20 +6,13 @@ static void write_kind(struct json *json, const char *key, uint8_t kind)
 {
 	const char *name = path_kind_name(kind);
 
-	if (name)
-		json_member_string(json, key, name);
+	json_member_given(json, key, name);
 }
 
 static void write_text(struct json *json, const char *key, const char *text)
 {
 	if (*text)
 		json_member_string(json, key, text);
-}
-
-static void write_count(struct json *json, const char *key, uint64_t count)
-{
-	if (count)
-		json_member_u64(json, key, count);
 }
 
 static void write_part(struct json *json, const struct path_part *part, uint64_t total_ns)
@@ -32,12 +25,12 @@ static void write_part(struct json *json, const struct path_part *part, uint64_t
 	json_member_u64(json, "ns", part->ns);
 	json_member_fixed(json, "share", total_ns ? (double)part->ns / (double)total_ns : 0, 4);
 	write_text(json, "peer", part->peer);
-	write_count(json, "peer_ns", part->peer_ns);
-	write_count(json, "by_tree_ns", part->by_tree_ns);
-	write_count(json, "by_outside_ns", part->by_outside_ns);
-	write_count(json, "processes", part->processes);
+	json_member_nonzero(json, "peer_ns", part->peer_ns);
+	json_member_nonzero(json, "by_tree_ns", part->by_tree_ns);
+	json_member_nonzero(json, "by_outside_ns", part->by_outside_ns);
+	json_member_nonzero(json, "processes", part->processes);
 	write_text(json, "command", part->command);
-	write_count(json, "command_ns", part->command_ns);
+	json_member_nonzero(json, "command_ns", part->command_ns);
 	json_end_object(json);
 }
 
@@ -51,10 +44,10 @@ static void write_segment(struct json *json, const struct path_segment *segment)
 		json_member_i64(json, "pid", segment->task.pid);
 		json_member_i64(json, "tid", segment->task.tid);
 	}
-	write_count(json, "start_time_ns", segment->task.start_ns);
+	json_member_nonzero(json, "start_time_ns", segment->task.start_ns);
 	write_kind(json, "kind", segment->kind);
 	write_kind(json, "via", segment->via);
-	write_count(json, "object", segment->object);
+	json_member_nonzero(json, "object", segment->object);
 	json_end_object(json);
 }
 
@@ -64,7 +57,7 @@ static void write_segments(struct json *json, const struct critical_path *path)
 	for (size_t i = 0; i < path->segments.count; i++)
 		write_segment(json, &path->segments.data[i]);
 	json_end_array(json);
-	write_count(json, "segments_omitted", path->segments_omitted);
+	json_member_nonzero(json, "segments_omitted", path->segments_omitted);
 }
 
 void run_json_path(struct json *json, const struct run *run, bool is_brief)
@@ -81,7 +74,7 @@ void run_json_path(struct json *json, const struct run *run, bool is_brief)
 	json_member_fixed(json, "edges_per_second", path_edges_per_second(path), 1);
 	json_member_i64(json, "pid", path->thread.pid);
 	json_member_i64(json, "tid", path->thread.tid);
-	write_count(json, "start_time_ns", path->thread.start_ns);
+	json_member_nonzero(json, "start_time_ns", path->thread.start_ns);
 	if (path->of_busiest)
 		json_member_flag(json, "of_busiest", true);
 	json_member_array(json, "by");

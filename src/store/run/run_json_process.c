@@ -2,7 +2,6 @@
 /* A process and its threads as JSON: in exit and tree lines and in the summary. */
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "store/run/run_json_parts.h"
 
 /* Threads of one process; a process with more has the rest in its sums. */
@@ -29,12 +28,6 @@ void run_json_words(struct json *json, const char *words, size_t length)
 	json_end_array(json);
 }
 
-static void write_start(struct json *json, const struct task_key *key)
-{
-	if (key->start_ns)
-		json_member_u64(json, "start_time_ns", key->start_ns);
-}
-
 static uint64_t lasted_ns(const struct run *run, uint64_t begin_ns, uint64_t end_ns)
 {
 	uint64_t end = end_ns ? end_ns : run->end_ns ? run->end_ns : run->last.time_ns;
@@ -47,7 +40,7 @@ static void write_identity(struct json *json, const struct run *run,
 {
 	json_member_i64(json, "pid", process->key.pid);
 	json_member_i64(json, "ppid", process->parent_pid);
-	write_start(json, &process->key);
+	json_member_nonzero(json, "start_time_ns", process->key.start_ns);
 	if (process->inner_pid && process->inner_pid != process->key.pid)
 		json_member_i64(json, "inner_pid", process->inner_pid);
 	json_member_string(json, "comm", process->comm);
@@ -128,15 +121,14 @@ void run_json_thread_members(struct json *json, const struct run *run,
 {
 	json_member_i64(json, "pid", thread->key.pid);
 	json_member_i64(json, "tid", thread->key.tid);
-	write_start(json, &thread->key);
+	json_member_nonzero(json, "start_time_ns", thread->key.start_ns);
 	json_member_string(json, "comm", thread->comm);
 	json_member_flag(json, "found", thread->found);
 	json_member_flag(json, "ended", thread->ended);
 	json_member_u64(json, "begin_ns", run_offset_ns(run, thread->begin_ns));
 	json_member_u64(json, "wall_ns", lasted_ns(run, thread->begin_ns, thread->end_ns));
 	run_json_amounts(json, &thread->amounts);
-	if (thread->unnamed_syscalls)
-		json_member_u64(json, "unnamed_syscalls", thread->unnamed_syscalls);
+	json_member_nonzero(json, "unnamed_syscalls", thread->unnamed_syscalls);
 	if (thread->ended)
 		return;
 	write_now(json, run, &thread->now);

@@ -25,8 +25,7 @@ static void write_task(struct json *json, const struct scopes *scopes,
 	if (task->name[0])
 		json_member_string(json, "name", task->name);
 	json_member_flag(json, "idle", task->is_idle);
-	if (task->hidden)
-		json_member_u64(json, "hidden", task->hidden);
+	json_member_nonzero(json, "hidden", task->hidden);
 	json_member_array(json, "scopes");
 	for (size_t i = 0; i < task->count; i++)
 		write_scope(json, &scopes->list.data[task->first + i]);
@@ -41,8 +40,7 @@ static void write_process(struct json *json, const struct run_scopes *process)
 
 	json_begin_object(json);
 	json_member_i64(json, "pid", process->key.pid);
-	if (process->key.start_ns)
-		json_member_u64(json, "start_time_ns", process->key.start_ns);
+	json_member_nonzero(json, "start_time_ns", process->key.start_ns);
 	json_member_array(json, "threads");
 	for (size_t i = 0; i < scopes->tasks.count; i++) {
 		open += scopes->tasks.data[i].count > 0;
@@ -67,8 +65,7 @@ void run_json_scopes(FILE *out, const struct run *run, uint64_t time_ns,
 	for (size_t i = 0; i < count; i++)
 		write_process(&json, &processes[i]);
 	json_end_array(&json);
-	if (omitted)
-		json_member_u64(&json, "omitted", omitted);
+	json_member_nonzero(&json, "omitted", omitted);
 	json_end_object(&json);
 }
 
@@ -76,8 +73,7 @@ static void write_phase(struct json *json, const struct phase *phase)
 {
 	json_begin_object(json);
 	json_member_i64(json, "pid", phase->process.pid);
-	if (phase->process.start_ns)
-		json_member_u64(json, "start_time_ns", phase->process.start_ns);
+	json_member_nonzero(json, "start_time_ns", phase->process.start_ns);
 	json_member_string(json, "comm", phase->comm);
 	json_member_string(json, "label", phase->label);
 	json_member_known(json, "threads_ever", phase->samples > 0, phase->threads);

@@ -42,8 +42,7 @@ void run_json_frame(struct json *json, const struct profile *profile, uint32_t n
 	write_text(json, "build_id", profile, frame->build_id);
 	write_address(json, frame->address);
 	write_text(json, "source", profile, frame->source);
-	if (frame->line)
-		json_member_u64(json, "line", frame->line);
+	json_member_nonzero(json, "line", frame->line);
 	json_member_flag(json, "kernel", frame->is_kernel);
 	json_member_flag(json, "inlined", frame->is_inlined);
 }
@@ -81,8 +80,7 @@ static void write_stack(FILE *out, const struct run *run, uint32_t number)
 		json_member_i64(&json, "pid", sample->task.pid);
 		json_member_i64(&json, "tid", sample->task.tid);
 	}
-	if (sample->task.start_ns)
-		json_member_u64(&json, "start_time_ns", sample->task.start_ns);
+	json_member_nonzero(&json, "start_time_ns", sample->task.start_ns);
 	write_text(&json, "process", profile, sample->process_name);
 	write_text(&json, "thread", profile, sample->thread_name);
 	if (sample->kind != PROFILE_ON_CPU)
@@ -92,8 +90,7 @@ static void write_stack(FILE *out, const struct run *run, uint32_t number)
 	write_frames(&json, profile, sample->node);
 	json_member_u64(&json, "ns", sample->ns);
 	json_member_u64(&json, "count", sample->count);
-	if (sample->inferred_ns)
-		json_member_u64(&json, "inferred_ns", sample->inferred_ns);
+	json_member_nonzero(&json, "inferred_ns", sample->inferred_ns);
 	json_end_object(&json);
 }
 

@@ -89,8 +89,7 @@ static void write_waker(struct json *json, const struct tree_wait *wait)
 	json_member_u64(json, "count", waker->count);
 	json_member_u64(json, "total_ns", waker->total_ns);
 	json_member_u64(json, "longest_ns", waker->longest_ns);
-	if (wait->recorded_ns)
-		json_member_u64(json, "recorded_ns", wait->recorded_ns);
+	json_member_nonzero(json, "recorded_ns", wait->recorded_ns);
 	json_member_fixed(json, "share", tree_wait_waker_share(wait), 4);
 	json_end_object(json);
 }
@@ -104,8 +103,7 @@ static void write_top_waits(struct json *json, const struct tree *tree)
 		json_begin_object(json);
 		json_member_i64(json, "pid", wait->thread.pid);
 		json_member_i64(json, "tid", wait->thread.tid);
-		if (wait->thread.start_ns)
-			json_member_u64(json, "start_time_ns", wait->thread.start_ns);
+		json_member_nonzero(json, "start_time_ns", wait->thread.start_ns);
 		json_member_string(json, "comm", wait->comm);
 		json_member_string(json, "reason", waits[wait->reason].name);
 		json_member_u64(json, "total_ns", wait->total_ns);
@@ -228,12 +226,6 @@ static void write_deadlock(struct json *json, const struct run_deadlock *deadloc
 	json_end_array(json);
 }
 
-static void write_known(struct json *json, const char *key, const struct run_number *number)
-{
-	if (number->present)
-		json_member_u64(json, key, number->value);
-}
-
 static void write_segments(struct json *json, const struct run_segments *segments)
 {
 	if (!segments->count)
@@ -247,10 +239,10 @@ static void write_segments(struct json *json, const struct run_segments *segment
 		json_member_u64(json, "end_ns", segment->end_ns);
 		if (segment->cores.present)
 			json_member_fixed(json, "cores", segment->cores.value, 3);
-		write_known(json, "rss_bytes", &segment->rss_bytes);
-		write_known(json, "read_bytes_per_s", &segment->read_bytes_per_s);
-		write_known(json, "write_bytes_per_s", &segment->write_bytes_per_s);
-		write_known(json, "threads", &segment->threads);
+		run_json_number(json, "rss_bytes", &segment->rss_bytes);
+		run_json_number(json, "read_bytes_per_s", &segment->read_bytes_per_s);
+		run_json_number(json, "write_bytes_per_s", &segment->write_bytes_per_s);
+		run_json_number(json, "threads", &segment->threads);
 		json_member_string(json, "what", segment->what);
 		json_end_object(json);
 	}
@@ -267,12 +259,11 @@ static void write_gpu_users(struct json *json, const struct run_gpu_users *users
 
 		json_begin_object(json);
 		json_member_i64(json, "pid", user->pid);
-		if (user->start_ns)
-			json_member_u64(json, "start_time_ns", user->start_ns);
+		json_member_nonzero(json, "start_time_ns", user->start_ns);
 		json_member_string(json, "comm", user->comm);
-		write_known(json, "memory_peak_bytes", &user->memory_peak_bytes);
-		write_known(json, "busy_peak_percent", &user->busy_peak_percent);
-		write_known(json, "time_ns", &user->time_ns);
+		run_json_number(json, "memory_peak_bytes", &user->memory_peak_bytes);
+		run_json_number(json, "busy_peak_percent", &user->busy_peak_percent);
+		run_json_number(json, "time_ns", &user->time_ns);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -2,7 +2,6 @@
 #include "store/run/run_parts.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/kernel_names.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/collection/array.h"
 #include "base/text.h"
 #include "model/counter.h"
 #include "store/run/run_members.h"
