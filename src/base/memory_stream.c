@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 #include "base/text.h"
@@ -62,4 +63,12 @@ FILE *memory_stream_open_limited(char **bytes, size_t *length, size_t most)
 FILE *memory_stream_open(char **bytes, size_t *length)
 {
 	return memory_stream_open_limited(bytes, length, SIZE_MAX);
+}
+
+char *memory_stream_line(FILE *out, char **bytes)
+{
+	if (fclose(out) != 0)
+		return NULL;
+	(*bytes)[strcspn(*bytes, "\n")] = '\0';
+	return *bytes;
 }

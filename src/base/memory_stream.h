@@ -19,4 +19,7 @@ FILE *memory_stream_open(char **bytes, size_t *length);
 /* What is longer than `most` bytes is as if memory had run out for it. */
 FILE *memory_stream_open_limited(char **bytes, size_t *length, size_t most);
 
+/* Closes it.  Returns the first line of what was printed, the caller's to free; NULL if any of it is missing. */
+char *memory_stream_line(FILE *out, char **bytes);
+
 #endif

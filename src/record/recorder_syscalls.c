@@ -132,18 +132,26 @@ static void take_ended_straces(struct recorder *recorder)
 	syscalls->ended.count = 0;
 }
 
-void recorder_take_syscalls(struct recorder *recorder)
+/* Takes the kernel's sums since the last time. */
+static void take_sums(struct recorder *recorder)
 {
 	struct recorder_syscalls *syscalls = &recorder->syscalls;
 	struct error error = { 0 };
 
-	if (!recorder_has_syscalls(recorder))
-		return;
 	syscalls->last.count = 0;
 	if (syscalls->calls)
 		recorder_judge(recorder, &recorder->syscalls_fault,
 			       calls_read(syscalls->calls, take_sum, recorder), &error,
 			       "system calls can be read");
+}
+
+void recorder_take_syscalls(struct recorder *recorder)
+{
+	struct recorder_syscalls *syscalls = &recorder->syscalls;
+
+	if (!recorder_has_syscalls(recorder))
+		return;
+	take_sums(recorder);
 	take_ended_straces(recorder);
 	if (syscalls->strace && !syscalls->is_paused)
 		strace_watch_tick(syscalls->strace, recorder->last.snapshot);
@@ -167,11 +175,7 @@ void recorder_finish_syscalls(struct recorder *recorder)
 
 	if (!recorder_has_syscalls(recorder))
 		return;
-	syscalls->last.count = 0;
-	if (syscalls->calls)
-		recorder_judge(recorder, &recorder->syscalls_fault,
-			       calls_read(syscalls->calls, take_sum, recorder), &error,
-			       "system calls can be read");
+	take_sums(recorder);
 	if (syscalls->strace)
 		strace_watch_stop(syscalls->strace, true);
 	take_ended_straces(recorder);

@@ -252,13 +252,7 @@ static void put_point_value(struct table *table, enum metric_id id, double value
 
 static void put_point(struct table *table, enum metric_id id, const struct history_point *point)
 {
-	if (table_is_for_people(table)) {
-		record_append_time(put_begin(table), point->unix_ns);
-		put_end(table);
-	} else {
-		put_empty(table);
-	}
-	put_number(table, point->unix_ns);
+	record_put_time(table, point->unix_ns);
 	put_known(table, point->task.pid, (uint64_t)point->task.pid);
 	put_known(table, point->task.start_ns, point->task.start_ns);
 	put_string(table, point->comm);
@@ -274,8 +268,7 @@ static void point_json(struct json *json, enum metric_id id, const struct histor
 	json_member_u64(json, "ts_ns", point->unix_ns);
 	json_member_i64(json, "pid", point->task.pid);
 	json_member_u64(json, "start_time_ns", point->task.start_ns);
-	if (point->comm)
-		json_member_string(json, "comm", point->comm);
+	json_member_given(json, "comm", point->comm);
 	json_member_string(json, "metric", metrics[id].name);
 	json_member_bool(json, "per_second", metrics[id].kind == KIND_COUNTER);
 	json_member_double(json, "value", point->mean);
@@ -341,13 +334,7 @@ static int show_call(void *context, const struct call_point *point)
 	struct shown *shown = context;
 	struct table *table = shown->output.table;
 
-	if (table_is_for_people(table)) {
-		record_append_time(put_begin(table), point->unix_ns);
-		put_end(table);
-	} else {
-		put_empty(table);
-	}
-	put_number(table, point->unix_ns);
+	record_put_time(table, point->unix_ns);
 	put_known(table, point->process.pid, (uint64_t)point->process.pid);
 	put_known(table, point->process.start_ns, point->process.start_ns);
 	put_string(table, point->comm);

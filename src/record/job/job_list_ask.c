@@ -27,10 +27,7 @@ static char *print_query(const struct job_query *query)
 	if (query->name)
 		json_member_string(&json, "name", query->name);
 	json_end_object(&json);
-	if (fclose(out) != 0)
-		return NULL;
-	text[strcspn(text, "\n")] = '\0';
-	return text;
+	return memory_stream_line(out, &text);
 }
 
 static int ask_page(job_asker *ask, const char *socket, const struct job_query *query,

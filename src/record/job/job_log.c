@@ -63,12 +63,7 @@ static char *context_json(struct job_tracker *tracker, const struct task_key *ta
 	if (context.row >= 0 && context.has_hotspot)
 		tracker->hotspot_at_ns = now_ns;
 	recorder_context_json(&json, tracker->recorder, &context);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	text[strcspn(text, "\n")] = '\0';
-	return text;
+	return memory_stream_line(out, &text);
 }
 
 static void add_event(struct job_tracker *tracker, struct book_job *job,

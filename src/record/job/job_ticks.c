@@ -193,12 +193,7 @@ static char *progress_json(const struct job_tracker *tracker)
 	for (size_t i = 0; i < tracker->book.jobs.count; i++)
 		write_progress(&json, tracker->book.jobs.data[i]);
 	json_end_array(&json);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	text[strcspn(text, "\n")] = '\0';
-	return text;
+	return memory_stream_line(out, &text);
 }
 
 static void take_cgroup(struct job_tracker *tracker, struct book_job *job)

@@ -225,42 +225,33 @@ static int copy_table(struct repair *repair, const char *table, struct error *er
 	return status < 0 || !insert ? database_fail(&repair->to, "write", error) : 0;
 }
 
+/* What belongs to rows that were lost. */
+static const char *const orphans[] = {
+	"DELETE FROM process_minutes WHERE process NOT IN (SELECT id FROM processes)",
+	"DELETE FROM process_syscalls WHERE process <> 0 AND process NOT IN (SELECT id FROM processes)",
+	"DELETE FROM activity WHERE process NOT IN (SELECT id FROM processes) "
+	"OR ts_ns NOT IN (SELECT ts_ns FROM activity_walks)",
+	"UPDATE activity SET stack = NULL WHERE stack IS NOT NULL "
+	"AND stack NOT IN (SELECT hash FROM stacks)",
+};
+
+static int leave_out(struct repair *repair, const char *statement, struct error *error)
+{
+	int status = database_run(&repair->to, statement, error);
+
+	if (status == 0)
+		repair->left_out += sqlite3_changes(repair->to.handle);
+	return status;
+}
+
 static int copy_all(struct repair *repair, struct error *error)
 {
 	int status = database_run(&repair->to, "DELETE FROM meta; BEGIN", error);
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables) && status == 0; i++)
 		status = copy_table(repair, tables[i], error);
-	if (status == 0)
-		status = database_run(&repair->to,
-				      "DELETE FROM process_minutes WHERE process NOT IN "
-				      "(SELECT id FROM processes)",
-				      error);
-	if (status == 0)
-		repair->left_out += sqlite3_changes(repair->to.handle);
-	if (status == 0)
-		status = database_run(&repair->to,
-				      "DELETE FROM process_syscalls WHERE process <> 0 AND process "
-				      "NOT IN (SELECT id FROM processes)",
-				      error);
-	if (status == 0)
-		repair->left_out += sqlite3_changes(repair->to.handle);
-	if (status == 0)
-		status = database_run(
-			&repair->to,
-			"DELETE FROM activity WHERE process NOT IN (SELECT id FROM "
-			"processes) OR ts_ns NOT IN (SELECT ts_ns FROM activity_walks)",
-			error);
-	if (status == 0)
-		repair->left_out += sqlite3_changes(repair->to.handle);
-	if (status == 0)
-		status = database_run(
-			&repair->to,
-			"UPDATE activity SET stack = NULL WHERE stack IS NOT NULL AND stack NOT IN "
-			"(SELECT hash FROM stacks)",
-			error);
-	if (status == 0)
-		repair->left_out += sqlite3_changes(repair->to.handle);
+	for (size_t i = 0; i < ARRAY_SIZE(orphans) && status == 0; i++)
+		status = leave_out(repair, orphans[i], error);
 	if (status == 0)
 		status = history_drop_of_no_job(&repair->to, error);
 	if (status == 0)

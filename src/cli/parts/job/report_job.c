@@ -81,19 +81,11 @@ static char *make_parameters(const struct job_query *query, const char *step)
 	if (!out)
 		return NULL;
 	json_begin_object(&json);
-	if (query->id)
-		json_member_u64(&json, "id", query->id);
-	if (query->name)
-		json_member_string(&json, "name", query->name);
-	if (step)
-		json_member_string(&json, "step", step);
+	json_member_nonzero(&json, "id", query->id);
+	json_member_given(&json, "name", query->name);
+	json_member_given(&json, "step", step);
 	json_end_object(&json);
-	if (fclose(out) != 0) {
-		free(text);
-		return NULL;
-	}
-	text[strcspn(text, "\n")] = '\0';
-	return text;
+	return memory_stream_line(out, &text);
 }
 
 /*
