@@ -13,7 +13,6 @@
 #include "analyze/compare/rows/compare_sheets.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "model/snapshot/snapshot.h"
 
 #define LAYOUTS 2
 
@@ -30,11 +29,6 @@ void comparison_free(struct comparison *comparison)
 	array_free(&comparison->rows);
 	arena_clear(&comparison->arena);
 	free(comparison);
-}
-
-void comparison_free_pointer(struct comparison **comparison)
-{
-	comparison_free(*comparison);
 }
 
 int comparison_add_group(struct comparison *comparison, const char *key, size_t length,

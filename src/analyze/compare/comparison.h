@@ -32,6 +32,7 @@
 
 #include "analyze/group/group.h"
 #include "analyze/group/selection.h"
+#include "base/cleanup.h"
 #include "base/collection/arena.h"
 #include "base/collection/array.h"
 #include "metric/metric.h"
@@ -263,6 +264,6 @@ int comparison_new(const struct compare_side *before, const struct compare_side 
 		   const struct compare_options *options, struct comparison **ret,
 		   struct error *error);
 void comparison_free(struct comparison *comparison); /* NULL is allowed */
-void comparison_free_pointer(struct comparison **comparison);
+CLEANUP_POINTER(comparison_free, struct comparison)
 
 #endif

@@ -171,11 +171,6 @@ void glob_free(struct glob *glob)
 	free(glob);
 }
 
-void glob_free_pointer(struct glob **glob)
-{
-	glob_free(*glob);
-}
-
 int glob_new(const char *pattern, struct glob **ret, struct glob_fault *ret_fault)
 {
 	CLEANUP(glob_free_pointer) struct glob *glob = calloc(1, sizeof(*glob));

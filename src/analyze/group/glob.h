@@ -22,6 +22,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
+
 struct error;
 struct glob;
 
@@ -39,7 +41,7 @@ struct glob_fault {
  */
 int glob_new(const char *pattern, struct glob **ret, struct glob_fault *ret_fault);
 void glob_free(struct glob *glob);	    /* NULL is allowed */
-void glob_free_pointer(struct glob **glob); /* for CLEANUP() */
+CLEANUP_POINTER(glob_free, struct glob)
 
 bool glob_match(const struct glob *glob, const char *text);
 

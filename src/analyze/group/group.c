@@ -63,11 +63,6 @@ void grouping_free(struct grouping *grouping)
 	free(grouping);
 }
 
-void grouping_free_pointer(struct grouping **grouping)
-{
-	grouping_free(*grouping);
-}
-
 /*
  * Appends the key of a class in one part.  In a key of several parts an unknown
  * name must be visible.

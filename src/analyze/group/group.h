@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/collection/arena.h"
 #include "metric/fold.h"
 #include "metric/metric.h"
@@ -91,7 +92,7 @@ int census_new(enum group_axis axis, const struct grouping_options *options, str
 /* Counts the names of all tasks, and of cgroups that have only readings. */
 int census_add(struct census *census, const struct snapshot *snapshot);
 void census_free(struct census *census);	  /* NULL is allowed */
-void census_free_pointer(struct census **census); /* for CLEANUP() */
+CLEANUP_POINTER(census_free, struct census)
 
 /*
  * Appends the key of one name: of a cgroup path on the axes cgroup and all, of a
@@ -138,7 +139,7 @@ int grouping_new(const struct snapshot *snapshot, enum group_axis axis, const st
 int grouping_make(const struct snapshot *snapshot, enum group_axis axis,
 		  const struct grouping_options *options, struct grouping **ret);
 void grouping_free(struct grouping *grouping);		/* NULL is allowed */
-void grouping_free_pointer(struct grouping **grouping); /* for CLEANUP() */
+CLEANUP_POINTER(grouping_free, struct grouping)
 
 enum group_order {
 	ORDER_METRIC,

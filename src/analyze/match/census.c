@@ -84,11 +84,6 @@ void census_free(struct census *census)
 	free(census);
 }
 
-void census_free_pointer(struct census **census)
-{
-	census_free(*census);
-}
-
 static int init_count(struct name_count *count, const struct axis *axis,
 		      const struct axis_part *part, const struct grouping_options *options)
 {

@@ -234,8 +234,3 @@ void scope_reader_close(struct scope_reader *reader)
 	scope_workspace_clear(&reader->workspace);
 	free(reader);
 }
-
-void scope_reader_close_pointer(struct scope_reader **reader)
-{
-	scope_reader_close(*reader);
-}

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
+
 struct error;
 struct host;
 struct scopes;
@@ -46,6 +48,6 @@ int scope_reader_place(struct scope_reader *reader, uint64_t *ret_area_ns,
 const char *scope_reader_label(struct scope_reader *reader, uint32_t number);
 
 void scope_reader_close(struct scope_reader *reader); /* NULL is allowed */
-void scope_reader_close_pointer(struct scope_reader **reader);
+CLEANUP_POINTER(scope_reader_close, struct scope_reader)
 
 #endif

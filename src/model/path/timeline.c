@@ -43,11 +43,6 @@ void timeline_free(struct timeline *timeline)
 	free(timeline);
 }
 
-void timeline_free_pointer(struct timeline **timeline)
-{
-	timeline_free(*timeline);
-}
-
 struct timeline_thread *timeline_thread(const struct timeline *timeline, uint32_t serial)
 {
 	return serial ? number_map_get(&timeline->by_serial, (int32_t)serial) : NULL;

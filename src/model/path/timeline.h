@@ -26,6 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/collection/dictionary.h"
 #include "base/collection/number_map.h"
@@ -161,7 +162,7 @@ struct timeline {
 /* Returns 0 or -ENOMEM. */
 int timeline_new(struct timeline **ret);
 void timeline_free(struct timeline *timeline); /* NULL is allowed */
-void timeline_free_pointer(struct timeline **timeline);
+CLEANUP_POINTER(timeline_free, struct timeline)
 
 /* Takes an event.  What there is no memory for is counted as lost. */
 void timeline_take(struct timeline *timeline, const struct tree_event *event);

@@ -134,11 +134,6 @@ void profile_free(struct profile *profile)
 	free(profile);
 }
 
-void profile_free_pointer(struct profile **profile)
-{
-	profile_free(*profile);
-}
-
 uint32_t profile_text(struct profile *profile, const char *text)
 {
 	size_t length = text ? strnlen(text, PROFILE_TEXT_MAX) : 0;

@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "model/tree/tree_event.h"
 #include "metric/wait.h"
@@ -128,7 +129,7 @@ struct profile {
 
 int profile_new(struct profile **ret);	    /* 0 or -ENOMEM */
 void profile_free(struct profile *profile); /* NULL is allowed */
-void profile_free_pointer(struct profile **profile);
+CLEANUP_POINTER(profile_free, struct profile)
 
 /* The number of a text; 0 for NULL, "" and when there is no memory or no room. */
 uint32_t profile_text(struct profile *profile, const char *text);

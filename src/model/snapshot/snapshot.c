@@ -85,11 +85,6 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-void snapshot_free_pointer(struct snapshot **snapshot)
-{
-	snapshot_free(*snapshot);
-}
-
 int snapshot_intern(struct snapshot *snapshot, const char *text, size_t length, uint32_t *ret_id)
 {
 	return dictionary_add(snapshot->strings, text, length, ret_id);

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/collection/arena.h"
 #include "base/collection/number_map.h"
 #include "metric/metric.h"
@@ -155,7 +156,7 @@ struct snapshot {
 /* Returns 0 and a snapshot the caller frees, or -ENOMEM. */
 int snapshot_new(struct snapshot **ret);
 void snapshot_free(struct snapshot *snapshot);		/* NULL is allowed */
-void snapshot_free_pointer(struct snapshot **snapshot); /* for CLEANUP() */
+CLEANUP_POINTER(snapshot_free, struct snapshot)
 
 /* Gives a text's number in the dictionary; equal texts have equal numbers.  0 or -ENOMEM. */
 int snapshot_intern(struct snapshot *snapshot, const char *text, size_t length, uint32_t *ret_id);

@@ -75,11 +75,6 @@ void run_free(struct run *run)
 	free(run);
 }
 
-void run_free_pointer(struct run **run)
-{
-	run_free(*run);
-}
-
 static const char *copy_text(struct run *run, const char *text)
 {
 	return arena_copy(&run->arena, text, strlen(text));

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "base/collection/arena.h"
 #include "model/path/critical_path.h"
 #include "model/scope/phase.h"
@@ -250,7 +251,7 @@ struct run {
 
 int run_new(struct run **ret);
 void run_free(struct run *run); /* NULL is allowed */
-void run_free_pointer(struct run **run);
+CLEANUP_POINTER(run_free, struct run)
 
 /* Adds a row to the manifest; texts are copied.  0, -ENOMEM, or -ENOSPC. */
 int run_add_source(struct run *run, const char *name, enum source_state state, const char *reason);

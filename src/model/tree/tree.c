@@ -61,11 +61,6 @@ void tree_free(struct tree *tree)
 	free(tree);
 }
 
-void tree_free_pointer(struct tree **tree)
-{
-	tree_free(*tree);
-}
-
 uint64_t tree_unmatched_events(const struct tree *tree)
 {
 	return tree->index->unmatched_events;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "model/tree/tree_event.h"
 
 #define TREE_KEPT 4096
@@ -196,7 +197,7 @@ struct tree {
 
 int tree_new(struct tree **ret);
 void tree_free(struct tree *tree); /* NULL is allowed */
-void tree_free_pointer(struct tree **tree);
+CLEANUP_POINTER(tree_free, struct tree)
 
 /*
  * Applies an event.  0 or -ENOMEM.  If the process is not in the tree, an exec, a thread's fork, or

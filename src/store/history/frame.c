@@ -269,11 +269,6 @@ void frame_reader_free(struct frame_reader *reader)
 	free(reader);
 }
 
-void frame_reader_free_pointer(struct frame_reader **reader)
-{
-	frame_reader_free(*reader);
-}
-
 int frame_read_key(struct frame_reader *reader, const char *name, const void *bytes, size_t size,
 		   struct error *error)
 {

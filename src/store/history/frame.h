@@ -41,7 +41,6 @@ void frame_writer_restart(struct frame_writer *writer);
 
 struct frame_reader *frame_reader_new(void);
 void frame_reader_free(struct frame_reader *reader);
-void frame_reader_free_pointer(struct frame_reader **reader);
 
 /*
  * Read the next frame of a chain; a key frame begins one.  `name` is the subject of the sentence

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/cleanup.h"
 #include "metric/metric.h"
 #include "model/record/anomaly.h"
 #include "model/record/host_sample.h"
@@ -106,7 +107,7 @@ void history_abandon(struct history *history); /* NULL is allowed */
  */
 int history_open(const char *path, struct history **ret, struct error *error);
 void history_close(struct history *history); /* NULL is allowed */
-void history_close_pointer(struct history **history);
+CLEANUP_POINTER(history_close, struct history)
 
 /* A span of time, both ends included. */
 struct history_span {

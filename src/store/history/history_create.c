@@ -97,11 +97,6 @@ void history_abandon(struct history *history)
 	history_close(history);
 }
 
-void history_close_pointer(struct history **history)
-{
-	history_close(*history);
-}
-
 /*
  * Whether a file that SQLite cannot read may be renamed: it was a recording, or its name says that
  * it should be one.

@@ -18,7 +18,7 @@ int member_rows_list(struct member_rows *rows, struct arena *arena)
 }
 
 /* An array by group of the one layout, as an array by group of the other. */
-#define TAKE(layout, from, group_of, to, values)                                                   \
+#define TAKE_MEMBERS(layout, from, group_of, to, values)                                           \
 	({                                                                                         \
 		int taken_ = arena_array(&(layout)->arena, to, (layout)->group_count);             \
 		for (size_t i_ = 0; taken_ == 0 && i_ < (from)->group_count; i_++)                 \
@@ -41,7 +41,7 @@ static int take_rows(struct compare_layout *layout, const struct compare_layout 
 		return -ENOMEM;
 	for (size_t row = 0; row < rows->count; row++)
 		rows->group_of[row] = group_of[old.group_of[row]];
-	if (old.lives && TAKE(layout, from, group_of, rows->lives, old.lives) < 0)
+	if (old.lives && TAKE_MEMBERS(layout, from, group_of, rows->lives, old.lives) < 0)
 		return -ENOMEM;
 	return member_rows_list(rows, &layout->arena);
 }
@@ -70,9 +70,9 @@ static int take_population(struct compare_layout *layout, const struct compare_l
 	for (size_t group = 0; group < from->group_count; group++)
 		layout->left_out[scope] +=
 			group_of[group] == NO_GROUP && (before[group] || after[group]);
-	if (TAKE(layout, from, group_of, layout->population[0][scope], before) < 0)
+	if (TAKE_MEMBERS(layout, from, group_of, layout->population[0][scope], before) < 0)
 		return -ENOMEM;
-	return TAKE(layout, from, group_of, layout->population[1][scope], after);
+	return TAKE_MEMBERS(layout, from, group_of, layout->population[1][scope], after);
 }
 
 static int take_exited(struct compare_layout *layout, const struct compare_layout *from,
