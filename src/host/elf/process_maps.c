@@ -199,11 +199,6 @@ int process_maps_parse(const char *text, size_t length, struct process_maps *ret
 	return parse(text, length, false, ret);
 }
 
-int process_maps_parse_code(const char *text, size_t length, struct process_maps *ret)
-{
-	return parse(text, length, true, ret);
-}
-
 /* The error of opening a file; if the process has ended, its directory has no entries: -ESRCH. */
 static int open_error(void)
 {

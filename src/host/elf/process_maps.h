@@ -51,7 +51,6 @@ void process_maps_clear(struct process_maps *maps);
 
 /* The same from a text, which need not end with a newline. */
 int process_maps_parse(const char *text, size_t length, struct process_maps *ret);
-int process_maps_parse_code(const char *text, size_t length, struct process_maps *ret);
 
 /*
  * Asks the kernel for the mappings that are wanted, one at a time, through an fd of the process's

@@ -399,27 +399,3 @@ size_t job_tracker_active_steps(const struct job_tracker *tracker)
 	}
 	return count;
 }
-
-const struct job *job_tracker_get(const struct job_tracker *tracker, size_t place)
-{
-	return &tracker->book.jobs.data[place]->row;
-}
-
-const struct job *job_tracker_find_id(const struct job_tracker *tracker, uint64_t id)
-{
-	const struct book_job *job = job_book_find(&tracker->book, id);
-
-	return job ? &job->row : NULL;
-}
-
-const struct job *job_tracker_find(const struct job_tracker *tracker, const char *name,
-				   uint32_t uid)
-{
-	for (size_t i = tracker->book.jobs.count; i-- > 0;) {
-		const struct job *job = &tracker->book.jobs.data[i]->row;
-
-		if (job->uid == uid && strcmp(job->name, name) == 0)
-			return job;
-	}
-	return NULL;
-}

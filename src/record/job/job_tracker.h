@@ -87,14 +87,9 @@ void job_tracker_exclude(struct job_tracker *tracker, int32_t pid);
 /* Before and after a mark: the process is a taskscope that runs the command, and does not count. */
 void job_tracker_note_watcher(struct job_tracker *tracker, int32_t pid);
 
-/* The jobs that run, the oldest first; valid until the next mark, event or tick.  A NULL tracker has none. */
+/* How many jobs, and steps of them, run.  A NULL tracker has none. */
 size_t job_tracker_count(const struct job_tracker *tracker);
 size_t job_tracker_active_steps(const struct job_tracker *tracker);
-const struct job *job_tracker_get(const struct job_tracker *tracker, size_t place);
-/* The running one of that id, or the newest of that user and name; NULL: none. */
-const struct job *job_tracker_find_id(const struct job_tracker *tracker, uint64_t id);
-const struct job *job_tracker_find(const struct job_tracker *tracker, const char *name,
-				   uint32_t uid);
 
 /*
  * For the recorder.  Each event of the host, before it is counted or kept; a tick, after its events

@@ -431,14 +431,6 @@ static const struct {
 	{ SQLITE_TOOBIG, -EBADMSG, "it is damaged", "`taskscope verify --repair` saves the rest" },
 };
 
-int database_errno(int code)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(failures); i++)
-		if (failures[i].code == (code & 0xff))
-			return failures[i].status;
-	return -EBADMSG;
-}
-
 int database_fail(const struct database *database, const char *action, struct error *error)
 {
 	int code = database->handle ? sqlite3_errcode(database->handle) : SQLITE_NOMEM;

@@ -47,8 +47,6 @@ uint64_t database_size(const struct database *database);
 
 /* A negative errno for what SQLite returned last, and the sentence "cannot DO PATH: why: advice". */
 int database_fail(const struct database *database, const char *action, struct error *error);
-/* The errno alone. */
-int database_errno(int code);
 
 /* Runs statements without results.  0 or what database_fail() gives. */
 int database_run(struct database *database, const char *sql, struct error *error);
