@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/collection/array.h"
 #include "base/text.h"
 #include "collect/kernel_line.h"
 #include "collect/kernel_tables.h"

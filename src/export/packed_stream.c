@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/packed_stream.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <zlib.h>

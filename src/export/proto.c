@@ -2,7 +2,6 @@
 #include "export/proto.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #define VARINT 0
 #define LENGTH_DELIMITED 2

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/start.h"
 
-#include <errno.h>
 #include <sys/prctl.h>
 
 #include <taskscope.h>

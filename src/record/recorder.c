@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "host/host.h"
-#include "model/snapshot/snapshot.h"
 #include "record/job/job_tracker.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"

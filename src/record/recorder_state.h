@@ -21,7 +21,6 @@ struct host;
 struct job_tracker;
 struct json;
 struct lifecycle;
-struct life_event;
 struct process;
 struct process_total;
 struct server;

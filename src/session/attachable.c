@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/collection/array.h"
 #include "base/text.h"
 #include "metric/unit.h"
 #include "model/record/life_event.h"

@@ -7,7 +7,6 @@
 #include "analyze/filter/filter_match.h"
 #include "analyze/group/glob.h"
 #include "analyze/group/selection.h"
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"

@@ -18,9 +18,6 @@
 #include "base/collection/array.h"
 #include "model/snapshot/snapshot.h"
 
-struct comparison;
-struct compare_options;
-struct compare_side;
 struct dictionary;
 
 /* The key of sheets that have one row. */

@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/collection/array.h"
 #include "base/error.h"
 #include "base/suggest.h"
-#include "base/text.h"
 #include "cli/args/pid_list.h"
 #include "collect/capture.h"
 #include "host/host.h"

@@ -10,7 +10,6 @@
 #include "base/collection/array.h"
 
 struct error;
-struct filter;
 struct host;
 struct snapshot;
 

@@ -10,7 +10,6 @@
 #include "analyze/filter/filter.h"
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/args/filter_args.h"
 #include "cli/args/pid_list.h"

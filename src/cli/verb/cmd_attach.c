@@ -7,7 +7,6 @@
 
 #include "analyze/filter/filter.h"
 #include "base/cleanup.h"
-#include "base/collection/array.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/args/filter_args.h"

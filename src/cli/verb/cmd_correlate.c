@@ -7,7 +7,6 @@
 
 #include "analyze/outcome/correlation.h"
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "cli/args/store_args.h"

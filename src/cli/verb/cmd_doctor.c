@@ -3,15 +3,12 @@
  * doctor: tries every source here and now, and says what would make more of
  * them work.
  */
-#include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyze/group/selection.h"
 #include "base/cleanup.h"
-#include "base/collection/array.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/command.h"

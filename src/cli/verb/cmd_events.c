@@ -16,7 +16,6 @@
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/args/store_args.h"
-#include "render/page.h"
 #include "render/record/record_json.h"
 #include "render/record/record_table.h"
 #include "render/table/table.h"

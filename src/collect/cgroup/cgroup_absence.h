@@ -13,8 +13,6 @@
 #include "collect/cgroup/cgroup_files.h"
 #include "collect/cgroup/cgroup_v1.h"
 
-struct sheet;
-
 enum cgroup_absence {
 	ABSENCE_NONE, /* it was read */
 	ABSENCE_NOT_ENABLED,

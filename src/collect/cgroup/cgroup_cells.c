@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "collect/cgroup/cgroup_reader.h"
-#include "collect/cgroup/cgroup_v1.h"
 #include "collect/collector.h"
 
 #define CELLS_MAX ((size_t)32 * 1024 * 1024) /* a hostile tree must not make a giant table */

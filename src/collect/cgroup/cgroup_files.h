@@ -17,7 +17,6 @@
 #include "host/proc/kept_files.h"
 
 struct capture;
-struct host;
 struct snapshot;
 
 enum cgroup_controller {

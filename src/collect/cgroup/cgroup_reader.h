@@ -14,7 +14,6 @@
 #include "host/proc/proc_file.h"
 
 struct capture;
-struct cgroup_v1_file;
 struct source_tally;
 
 /* Where the values of a column come from. */

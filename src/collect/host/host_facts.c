@@ -18,7 +18,6 @@
 #include "base/text.h"
 #include "collect/collector.h"
 #include "collect/host/fact_absence.h"
-#include "collect/proc/proc_parse.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "collect/collector.h"
 #include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/confine/trusted_file.h"

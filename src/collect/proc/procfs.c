@@ -5,7 +5,6 @@
  * The walk adds a row for each task, and a job for each process; then the jobs are read
  * (proc_reader.h), and rows of tasks that have ended by then are dropped.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

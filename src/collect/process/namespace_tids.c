@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "collect/proc/proc_parse.h"
 #include "host/proc/task_text.h"
 
 /*

@@ -18,7 +18,6 @@
 #include "base/scope_layout.h"
 
 struct error;
-struct scope_label_use;
 struct scopes;
 
 /*

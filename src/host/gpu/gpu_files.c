@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/collection/array.h"
 #include "host/confine/confine.h"
 #include "host/confine/trusted_file.h"
 

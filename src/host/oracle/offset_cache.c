@@ -15,7 +15,6 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/collection/array.h"
 #include "base/text.h"
 
 #define ROOT_PLACE "/var/cache/taskscope/jemalloc"

@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/scope/area.h"
 #include "lib/scope/block.h"
 #include "lib/scope/locks.h"
 #include "lib/scope/sites.h"

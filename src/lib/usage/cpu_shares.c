@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include "lib/scope/area.h"
 #include "lib/scope/block.h"
 #include "lib/scope/locks.h"
 #include "lib/scope/statistics.h"

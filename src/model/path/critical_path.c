@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/path/critical_path.h"
 
-#include <errno.h>
 #include <string.h>
 
 static const char *const kind_names[PATH_KIND_COUNT] = {

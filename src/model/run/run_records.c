@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/collection/dictionary.h"
 #include "model/profile/profile.h"
 #include "model/tree/run_fields.h"
 

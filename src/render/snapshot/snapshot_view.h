@@ -17,9 +17,7 @@
 #include "render/table/table.h"
 
 struct error;
-struct fold;
 struct snapshot;
-struct text;
 
 /*
  * Columns that are not metrics.  From COLUMN_METRIC on, a column is about one

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Paints lines as in RFC 4180: stored units, bare numbers, nothing for what is absent. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/calls/call_summary.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

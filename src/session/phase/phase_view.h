@@ -13,7 +13,6 @@
 #include "model/tree/tree.h"
 #include "trace/tracer.h"
 
-struct run;
 struct scope_reader;
 
 struct phase_view {

@@ -24,8 +24,6 @@
 struct host;
 struct lines;
 struct text;
-struct tracer;
-struct tracer_stack_scopes;
 
 struct phase_member {
 	struct task_key key;

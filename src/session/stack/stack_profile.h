@@ -15,7 +15,6 @@
 
 struct code_counts;
 struct host;
-struct profile;
 struct stack_profile;
 
 /* 0 or a negative errno.  Starts the process that parses ELF files. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/wait/wait_object.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +12,6 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "collect/process/namespace_tids.h"
-#include "host/deadline_run.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"

@@ -45,7 +45,6 @@ struct wait_object {
 struct deadline_threads;
 struct host;
 struct process_state;
-struct task_state;
 struct text;
 
 /* What is known about a process while the objects of its threads are found. */

@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "host/wait/process_sockets.h"
 #include "host/wait/socket_peer.h"
-#include "metric/wait.h"
 #include "session/wait/wait_object.h"
 #include "session/why/process_state.h"
 

@@ -18,7 +18,6 @@
 #include "host/proc/cpu_times.h"
 #include "model/tree/run.h"
 
-struct host;
 struct snapshot;
 
 struct limits {

@@ -40,7 +40,6 @@
 #include "session/watch/watch_gpu.h"
 #include "trace/tracer.h"
 
-struct host;
 struct session_options;
 
 /* Why something is absent with --since-process-start. */

@@ -6,7 +6,6 @@
  * All fields are read first, then each family is judged: a value that is the
  * format's default counts as measured only where something proves it.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "store/ctprof/ctprof_read.h"

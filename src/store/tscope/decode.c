@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/collection/array.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 #include "store/compression.h"

@@ -18,7 +18,6 @@
 #include "store/compression.h"
 #include "store/tscope/layout.h"
 
-struct column;
 struct dictionary;
 
 struct encoder {

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "host/host.h"
 #include "model/snapshot/snapshot.h"

@@ -9,7 +9,6 @@
 #include "analyze/compare/rows/compare_metrics.h"
 #include "analyze/compare/rows/compare_rows.h"
 #include "analyze/group/key_tree.h"
-#include "model/snapshot/snapshot.h"
 
 /* Group 0 contains all; line n is group n + 1. */
 #define GROUP_OF_LINE(line) ((line) + 1)

@@ -9,7 +9,6 @@
 #include "collect/gate.h"
 #include "metric/metric.h"
 
-struct error;
 struct host;
 struct snapshot;
 

@@ -2,7 +2,6 @@
 #include "host/code/service/code_service.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/cleanup.h"
 #include "host/code/service/code_protocol.h"
 #include "host/code/service/code_serve.h"
 #include "host/code/service/elf_names.h"

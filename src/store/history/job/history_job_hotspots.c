@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 
 #include "base/cleanup.h"
 #include "store/history/history_parts.h"

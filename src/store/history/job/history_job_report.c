@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/error.h"
 #include "store/history/job/history_jobs.h"
 #include "store/json_parse.h"
