@@ -2,18 +2,13 @@
 /* Finds by tid or tgid what the task iterator reported besides metrics. */
 #include <stdlib.h>
 
+#include "base/collection/order.h"
+
 #include "collect/collector.h"
-
-static int compare_ids(const void *a, const void *b)
-{
-	int32_t first = *(const int32_t *)a, second = *(const int32_t *)b;
-
-	return (first > second) - (first < second);
-}
 
 _Static_assert(offsetof(struct walked_thread, tid) == 0 &&
 		       offsetof(struct walked_process, tgid) == 0,
-	       "compare_ids() looks at the first member");
+	       "compare_i32() looks at the first member");
 
 /* The iterator walks by process, so the items are mostly in order already. */
 static void sort_ids(void *items, size_t count, size_t size)
@@ -21,10 +16,10 @@ static void sort_ids(void *items, size_t count, size_t size)
 	const char *item = items;
 	size_t sorted = 1;
 
-	while (sorted < count && compare_ids(item + (sorted - 1) * size, item + sorted * size) <= 0)
+	while (sorted < count && compare_i32(item + (sorted - 1) * size, item + sorted * size) <= 0)
 		sorted++;
 	if (sorted < count)
-		qsort(items, count, size, compare_ids);
+		qsort(items, count, size, compare_i32);
 }
 
 void walked_processes_sort(struct capture *capture)
@@ -41,10 +36,7 @@ void walked_threads_sort(struct capture *capture)
 
 const struct walked_thread *walked_thread_find(const struct capture *capture, int32_t tid)
 {
-	if (!capture->walked_threads.count)
-		return NULL;
-	return bsearch(&tid, capture->walked_threads.data, capture->walked_threads.count,
-		       sizeof(struct walked_thread), compare_ids);
+	return array_find(&capture->walked_threads, &tid, compare_i32);
 }
 
 /*
@@ -63,5 +55,5 @@ const struct walked_process *walked_process_find(const struct capture *capture,
 		return &walked[row];
 	if (row - missing < count && walked[row - missing].tgid == process->tgid)
 		return &walked[row - missing];
-	return count ? bsearch(&process->tgid, walked, count, sizeof(*walked), compare_ids) : NULL;
+	return count ? bsearch(&process->tgid, walked, count, sizeof(*walked), compare_i32) : NULL;
 }

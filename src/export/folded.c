@@ -14,15 +14,11 @@
 
 #include "base/cleanup.h"
 #include "base/collection/array.h"
+#include "base/collection/order.h"
 #include "base/text.h"
 #include "export/exporters.h"
 #include "model/profile/profile.h"
 #include "model/tree/run.h"
-
-static int compare_numbers(uint64_t first, uint64_t second)
-{
-	return first < second ? -1 : first > second;
-}
 
 /* Samples that give the same line are neighbours: kind, names, place. */
 static int compare_samples(const void *a, const void *b)

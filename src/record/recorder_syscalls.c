@@ -118,9 +118,7 @@ static int compare(const void *one_pointer, const void *other_pointer)
 
 static void sort(struct recorder_syscalls *syscalls)
 {
-	if (syscalls->last.count)
-		qsort(syscalls->last.data, syscalls->last.count, sizeof(syscalls->last.data[0]),
-		      compare);
+	array_sort(&syscalls->last, compare);
 }
 
 static void take_ended_straces(struct recorder *recorder)

@@ -224,9 +224,7 @@ static int take_sleepers(struct followed_processes *processes, const struct snap
 			raise_to(&process->stuck_ns, (double)(processes->ns - sleeper.since_ns));
 	}
 	free(before);
-	if (processes->sleepers.count)
-		qsort(processes->sleepers.data, processes->sleepers.count, sizeof(*before),
-		      compare_sleepers);
+	array_sort(&processes->sleepers, compare_sleepers);
 	return status;
 }
 

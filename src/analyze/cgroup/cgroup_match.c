@@ -205,9 +205,7 @@ static const struct roots *find_root(const struct places *places, const char *pa
 {
 	struct roots wanted = { .after = path, .after_length = length };
 
-	return places->roots.count ? bsearch(&wanted, places->roots.data, places->roots.count,
-					     sizeof(wanted), compare_root) :
-				     NULL;
+	return array_find(&places->roots, &wanted, compare_root);
 }
 
 static int compare_key(const void *key, const void *cgroup)

@@ -174,9 +174,7 @@ int cgroup_types_join_near(struct cgroup_types *types)
 
 	if (index_owners(&search) < 0 || find_candidates(&search) < 0)
 		return -ENOMEM;
-	if (search.candidates.count)
-		qsort(search.candidates.data, search.candidates.count,
-		      sizeof(*search.candidates.data), compare_candidates);
+	array_sort(&search.candidates, compare_candidates);
 	for (size_t i = 0; i < search.candidates.count; i++) {
 		const struct candidate *candidate = &search.candidates.data[i];
 

@@ -9,6 +9,7 @@
 #include "analyze/match/census.h"
 #include "base/cleanup.h"
 #include "base/collection/array.h"
+#include "base/collection/order.h"
 #include "model/snapshot/snapshot.h"
 
 enum { SIDE_BEFORE = 1, SIDE_AFTER = 2 };
@@ -86,11 +87,6 @@ static int find_sides(struct collector *collector)
 	return found == (SIDE_BEFORE | SIDE_AFTER);
 }
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 static int compare_kinds(const struct sighting *a, const struct sighting *b)
 {
 	int order = compare_numbers(a->process, b->process);
@@ -148,8 +144,7 @@ static int gather_kinds(struct collector *collector)
 {
 	const struct sighting *sightings = collector->sightings.data;
 
-	qsort(collector->sightings.data, collector->sightings.count, sizeof(*sightings),
-	      compare_sightings);
+	array_sort(&collector->sightings, compare_sightings);
 	for (size_t i = 0; i < collector->sightings.count; i++) {
 		const struct sighting *sighting = &sightings[i];
 		struct kind kind = { .process = sighting->process, .thread = sighting->thread };

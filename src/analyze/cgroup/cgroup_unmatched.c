@@ -188,7 +188,6 @@ int cgroup_unmatched_find(struct unmatched_cgroups *unmatched, const struct comp
 	int status = are_comparable(sides) ? find(&finder, options, unmatched) : 0;
 
 	if (status == 0 && unmatched->items.count)
-		qsort(unmatched->items.data, unmatched->items.count,
-		      sizeof(*unmatched->items.data), compare_cgroups);
+		array_sort(&unmatched->items, compare_cgroups);
 	return status;
 }

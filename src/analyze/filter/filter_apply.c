@@ -149,8 +149,7 @@ static int leave_cgroups(struct snapshot **snapshots, size_t count)
 			last = cgroup;
 		}
 	}
-	if (paths.list.count)
-		qsort(paths.list.data, paths.list.count, sizeof(*paths.list.data), compare_paths);
+	array_sort(&paths.list, compare_paths);
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (!snapshot_is_run(snapshots[i]))
 			status = keep_cgroups(snapshots[i], &paths);

@@ -249,8 +249,7 @@ int correlate(const struct outcome_job *jobs, size_t count, struct correlation *
 		return status;
 	if (!ret->can_find)
 		find_needed(ret);
-	if (ret->groups.count)
-		qsort(ret->groups.data, ret->groups.count, sizeof(*ret->groups.data), by_strength);
+	array_sort(&ret->groups, by_strength);
 	for (size_t i = 0; i < ret->groups.count && status == 0; i++)
 		if (ret->groups.data[i].judgement == GROUP_FOUND)
 			status = name_group(&compared, &ret->groups.data[i]);

@@ -7,6 +7,7 @@
 
 #include "analyze/path/path_tally.h"
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 
 /* When there are more parts than PATH_PARTS_MAX, so many stay; the rest is added up by kind. */
 #define PARTS_KEPT (PATH_PARTS_MAX - PATH_KIND_COUNT)
@@ -57,11 +58,6 @@ static int name_cell(const struct timeline *timeline, struct dictionary *names,
 		snprintf(texts.label, sizeof(texts.label), PATH_OTHERS);
 	length = snprintf(name, sizeof(name), "%s\n%s", texts.label, comm);
 	return dictionary_add(names, name, (size_t)length, &cell->name);
-}
-
-static int compare_numbers(uint64_t one, uint64_t other)
-{
-	return (one > other) - (one < other);
 }
 
 static int compare_cells(const void *one, const void *other)

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/collection/array.h"
 #include "base/collection/dictionary.h"
+#include "base/collection/order.h"
 #include "base/real.h"
 
 /* Up to so many runs a side, deals are counted one by one: 40 over 20 fits 64 bits. */
@@ -227,7 +228,7 @@ int mann_whitney_p(struct mann_whitney *test, const double *before, size_t befor
 	test->pool.count = 0;
 	add_runs(test, before, before_count, true);
 	add_runs(test, after, after_count, false);
-	qsort(test->pool.data, test->pool.count, sizeof(*test->pool.data), compare_runs);
+	array_sort(&test->pool, compare_runs);
 	distance = distance_of(test, before_count);
 	if (before_count <= EXACT_MAX && after_count <= EXACT_MAX)
 		return exact_p(test, before_count < after_count ? before_count : after_count,
@@ -263,13 +264,6 @@ int mann_whitney_judge(struct mann_whitney *test, const double *before, size_t b
 	return 0;
 }
 
-static int compare_whole(const void *first, const void *second)
-{
-	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
-
-	return (a > b) - (a < b);
-}
-
 double median_real(double *values, size_t count)
 {
 	if (count == 0)
@@ -291,7 +285,7 @@ uint64_t median_whole(uint64_t *values, size_t count, bool is_signed)
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		values[i] ^= turn;
-	qsort(values, count, sizeof(*values), compare_whole);
+	qsort(values, count, sizeof(*values), compare_u64);
 	low = values[(count - 1) / 2];
 	high = values[count / 2];
 	return (low + (high - low) / 2) ^ turn;

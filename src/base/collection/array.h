@@ -93,6 +93,18 @@ static inline int array_reserve_bytes(void **data, size_t *capacity, size_t want
 		low_;                                                                              \
 	})
 
+/* Sorts it.  qsort() must not get the NULL that an empty array may have. */
+#define array_sort(array, compare)                                                                 \
+	do {                                                                                       \
+		if ((array)->count)                                                                \
+			qsort((array)->data, (array)->count, sizeof(*(array)->data), (compare));   \
+	} while (0)
+/* A pointer to an item of a sorted array, or NULL. */
+#define array_find(array, key, compare)                                                            \
+	((array)->count ? bsearch((key), (array)->data, (array)->count, sizeof(*(array)->data),    \
+				  (compare)) :                                                     \
+			  NULL)
+
 #define array_free(array)                                                                          \
 	do {                                                                                       \
 		free((array)->data);                                                               \

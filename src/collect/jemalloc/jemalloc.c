@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 #include "collect/collector.h"
 #include "collect/jemalloc/jemalloc_process.h"
 #include "host/privilege.h"
@@ -39,11 +40,6 @@ struct collection {
 enum turn { TURN_ROOT, TURN_OTHERS, TURN_SLOW, TURN_LATER };
 
 /* ---- which processes to read ---- */
-
-static int compare_numbers(uint64_t left, uint64_t right)
-{
-	return left < right ? -1 : left > right;
-}
 
 static int compare_programs(const struct candidate *a, const struct candidate *b)
 {
@@ -97,9 +93,7 @@ static int find_candidates(struct collection *collection)
 		else if (image->present && array_append(&collection->candidates, candidate) < 0)
 			return -ENOMEM;
 	}
-	if (collection->candidates.count)
-		qsort(collection->candidates.data, collection->candidates.count,
-		      sizeof(struct candidate), compare_candidates);
+	array_sort(&collection->candidates, compare_candidates);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 #include "base/text.h"
 #include "collect/jemalloc/jemalloc_target.h"
 #include "host/proc/proc_file.h"
@@ -123,9 +124,7 @@ static void drop_ended(struct jemalloc_target *target)
 		struct target_thread *thread = &target->threads[i];
 
 		if (may_be_another(target, thread) &&
-		    (!alive.list.count ||
-		     !bsearch(&thread->tid, alive.list.data, alive.list.count,
-			      sizeof(alive.list.data[0]), target_compare_tids)))
+		    !array_find(&alive.list, &thread->tid, compare_i32))
 			drop(target, thread);
 	}
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 #include "collect/jemalloc/jemalloc_target.h"
 #include "collect/process/namespace_tids.h"
 #include "host/elf/thread_stop.h"
@@ -27,9 +28,8 @@ static void take_listed(struct jemalloc_target *target, const struct thread_list
 	for (size_t i = 0; i < list->threads.count; i++) {
 		const struct listed_thread *listed = &list->threads.data[i];
 		int32_t tid = namespace_tids_ours(&tids, listed->tid);
-		struct target_thread *thread =
-			bsearch(&tid, target->threads, target->count, sizeof(*target->threads),
-				target_compare_tids);
+		struct target_thread *thread = bsearch(&tid, target->threads, target->count,
+						       sizeof(*target->threads), compare_i32);
 
 		if (thread && !thread->pointer)
 			thread->pointer = listed->pointer;

@@ -23,7 +23,7 @@
 #include "host/elf/thread_list.h"
 
 struct target_thread {
-	int32_t tid; /* must be first */
+	int32_t tid; /* must be first: compare_i32() finds it */
 	uint32_t row;
 	uint64_t pointer; /* thread pointer; 0: the iterator did not report it */
 
@@ -78,14 +78,6 @@ void jemalloc_target_free(struct jemalloc_target *target); /* NULL is allowed */
 
 /* For deadline_run(): the context is the target. */
 void jemalloc_target_read(void *context);
-
-/* For bsearch(), also among threads, whose first member is the tid. */
-static inline int target_compare_tids(const void *left, const void *right)
-{
-	const int32_t *a = left, *b = right;
-
-	return *a < *b ? -1 : *a > *b;
-}
 
 /* ---- the steps ---- */
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "collect/collector.h"
@@ -55,19 +56,11 @@ static uint64_t known_key(uint32_t process, int32_t tid)
 	return (uint64_t)process << 32 | (uint32_t)tid;
 }
 
-static int compare_keys(const void *first, const void *second)
-{
-	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
-
-	return (a > b) - (a < b);
-}
-
 static bool is_known(const struct walk *walk, uint32_t process, int32_t tid)
 {
 	uint64_t key = known_key(process, tid);
 
-	return walk->known.count &&
-	       bsearch(&key, walk->known.data, walk->known.count, sizeof(key), compare_keys);
+	return array_find(&walk->known, &key, compare_u64);
 }
 
 /* Adds rows for the listed threads that have none, and a job to read them. */
@@ -196,7 +189,7 @@ static int know_rows(struct walk *walk)
 		walk->known.data[row] =
 			known_key(snapshot->tasks[row].process, snapshot->tasks[row].tid);
 	walk->known.count = walk->known_tasks;
-	qsort(walk->known.data, walk->known.count, sizeof(*walk->known.data), compare_keys);
+	array_sort(&walk->known, compare_u64);
 	return 0;
 }
 

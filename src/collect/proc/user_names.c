@@ -56,9 +56,7 @@ int user_names_parse(struct user_names *names)
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 	}
-	if (names->list.count)
-		qsort(names->list.data, names->list.count, sizeof(*names->list.data),
-		      compare_names);
+	array_sort(&names->list, compare_names);
 	return 0;
 }
 

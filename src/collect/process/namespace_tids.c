@@ -87,8 +87,7 @@ int namespace_tids_refresh(struct namespace_tids *tids, int process)
 	tids->list.count = 0;
 	for (size_t i = 0; i < numbers.list.count && status == 0; i++)
 		status = add_task(tids, process, numbers.list.data[i]);
-	if (tids->list.count)
-		qsort(tids->list.data, tids->list.count, sizeof(tids->list.data[0]), compare_tids);
+	array_sort(&tids->list, compare_tids);
 	return status;
 }
 
@@ -99,8 +98,6 @@ int32_t namespace_tids_ours(const struct namespace_tids *tids, int32_t own)
 
 	if (!tids->differ)
 		return own;
-	if (tids->list.count == 0)
-		return 0;
-	found = bsearch(&wanted, tids->list.data, tids->list.count, sizeof(wanted), compare_tids);
+	found = array_find(&tids->list, &wanted, compare_tids);
 	return found ? found->ours : 0;
 }

@@ -29,11 +29,8 @@ struct process_fact *process_facts_find(const struct process_facts *known,
 					const struct process *process,
 					const struct walked_process *walked)
 {
-	struct process_fact *fact = NULL;
+	struct process_fact *fact = array_find(&known->list, &process->tgid, compare_tgids);
 
-	if (known->list.count)
-		fact = bsearch(&process->tgid, known->list.data, known->list.count, sizeof(*fact),
-			       compare_tgids);
 	return fact && fact->start_time_ns == process->start_time_ns &&
 			       fact->exec_id == walked->exec_id &&
 			       fact->arg_start == walked->arg_start ?

@@ -141,7 +141,7 @@ int kernel_symbols_finish(struct kernel_symbols *symbols, struct error *error)
 		return error_set(error, -ENODATA,
 				 "this kernel does not list its functions "
 				 "(CONFIG_KALLSYMS)");
-	qsort(symbols->list.data, symbols->list.count, sizeof(*symbols->list.data), compare);
+	array_sort(&symbols->list, compare);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "host/host.h"
@@ -115,20 +116,13 @@ static int add_entries(const char *entries, size_t length, struct proc_numbers *
 	return 0;
 }
 
-static int compare_numbers(const void *first, const void *second)
-{
-	int32_t a = *(const int32_t *)first, b = *(const int32_t *)second;
-
-	return (a > b) - (a < b);
-}
-
 static void sort_numbers(struct proc_numbers *numbers)
 {
 	int32_t *data = numbers->list.data;
 
 	for (size_t i = 1; i < numbers->list.count; i++)
 		if (data[i - 1] > data[i]) {
-			qsort(data, numbers->list.count, sizeof(*data), compare_numbers);
+			qsort(data, numbers->list.count, sizeof(*data), compare_i32);
 			return;
 		}
 }

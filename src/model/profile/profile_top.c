@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/collection/order.h"
 #include "model/counter.h"
 
 /* Time of a function that a second number splits up: its caller's function, or a reason. */
@@ -42,11 +43,6 @@ static bool is_c_library(const char *module)
 bool profile_frame_is_library(const struct profile *profile, const struct profile_frame *frame)
 {
 	return frame->is_kernel || is_c_library(profile_string(profile, frame->module));
-}
-
-static int compare_numbers(uint64_t first, uint64_t second)
-{
-	return first < second ? -1 : first > second;
 }
 
 /* Frames of one function are neighbours in this order. */

@@ -45,8 +45,7 @@ void phases_sort(struct phases *phases)
 	drop_unused(phases);
 	for (size_t i = 0; i < phases->list.count; i++)
 		phase_take_waits(&phases->list.data[i]);
-	if (phases->list.count)
-		qsort(phases->list.data, phases->list.count, sizeof(struct phase), compare_phases);
+	array_sort(&phases->list, compare_phases);
 }
 
 void phases_free(struct phases *phases)

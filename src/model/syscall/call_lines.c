@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/collection/order.h"
+
 void call_lines_clear(struct call_lines *lines)
 {
 	array_free(&lines->list);
@@ -46,27 +48,21 @@ int call_lines_add(struct call_lines *lines, const struct call_line *part)
 	return 0;
 }
 
-static int compare_numbers(uint64_t one, uint64_t other)
-{
-	return (one < other) - (one > other);
-}
-
 static int compare(const void *one_pointer, const void *other_pointer)
 {
 	const struct call_line *one = one_pointer, *other = other_pointer;
-	int order = compare_numbers(one->time_ns, other->time_ns);
+	int order = compare_numbers(other->time_ns, one->time_ns);
 
 	if (!order)
-		order = compare_numbers(one->under_way_ns, other->under_way_ns);
+		order = compare_numbers(other->under_way_ns, one->under_way_ns);
 	if (!order)
-		order = compare_numbers(one->calls, other->calls);
+		order = compare_numbers(other->calls, one->calls);
 	return order ? order : strcmp(one->name, other->name);
 }
 
 void call_lines_sort(struct call_lines *lines)
 {
-	if (lines->list.count)
-		qsort(lines->list.data, lines->list.count, sizeof(struct call_line), compare);
+	array_sort(&lines->list, compare);
 }
 
 struct call_line call_lines_total(const struct call_lines *lines)

@@ -81,7 +81,7 @@ const struct tree_thread **run_threads_sorted(const struct tree *tree, run_threa
 		return NULL;
 	}
 	*ret_count = list.threads.count;
-	qsort(list.threads.data, list.threads.count, sizeof(*list.threads.data), order);
+	array_sort(&list.threads, order);
 	return list.threads.data;
 }
 
@@ -212,8 +212,7 @@ struct program_sums *run_programs_sorted(const struct tree *tree, size_t *ret_co
 
 	for (size_t i = 0; i < tree->program_count && status == 0; i++)
 		status = array_append(&list.rows, tree->programs[i]);
-	if (list.rows.count)
-		qsort(list.rows.data, list.rows.count, sizeof(*list.rows.data), by_program_name);
+	array_sort(&list.rows, by_program_name);
 	if (status == 0)
 		status = add_kept(&list, tree);
 	if (status == 0 && tree->other_programs.processes)
@@ -227,7 +226,7 @@ struct program_sums *run_programs_sorted(const struct tree *tree, size_t *ret_co
 		array_free(&list.rows);
 		return NULL;
 	}
-	qsort(list.rows.data, list.rows.count, sizeof(*list.rows.data), by_program_cost);
+	array_sort(&list.rows, by_program_cost);
 	return list.rows.data;
 }
 

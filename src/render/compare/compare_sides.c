@@ -99,8 +99,7 @@ static int gather(const struct compare_view *view, enum row_state side, struct l
 		if (array_append(&ret->items, item) < 0)
 			return -ENOMEM;
 	}
-	if (ret->items.count)
-		qsort(ret->items.data, ret->items.count, sizeof(*ret->items.data), compare_lone);
+	array_sort(&ret->items, compare_lone);
 	return 0;
 }
 

@@ -248,7 +248,7 @@ void watch_sample_gpu(struct watch *watch, uint64_t now_ns)
 	watch->gpu.next_ns = now_ns + (cpu_ns > INTERVAL_NS ? cpu_ns : INTERVAL_NS);
 }
 
-static int compare_numbers(const struct run_number *a, const struct run_number *b)
+static int compare_amounts(const struct run_number *a, const struct run_number *b)
 {
 	return a->value < b->value ? 1 : a->value > b->value ? -1 : 0;
 }
@@ -257,12 +257,12 @@ static int compare_users(const void *a, const void *b)
 {
 	const struct run_gpu_user *one = &((const struct watch_gpu_user *)a)->total;
 	const struct run_gpu_user *other = &((const struct watch_gpu_user *)b)->total;
-	int order = compare_numbers(&one->memory_peak_bytes, &other->memory_peak_bytes);
+	int order = compare_amounts(&one->memory_peak_bytes, &other->memory_peak_bytes);
 
 	if (!order)
-		order = compare_numbers(&one->time_ns, &other->time_ns);
+		order = compare_amounts(&one->time_ns, &other->time_ns);
 	if (!order)
-		order = compare_numbers(&one->busy_peak_percent, &other->busy_peak_percent);
+		order = compare_amounts(&one->busy_peak_percent, &other->busy_peak_percent);
 	return order ? order : one->pid - other->pid;
 }
 

@@ -313,9 +313,7 @@ static int merge_threads(struct why *why, const struct wait_object *objects)
 		if (status == 0)
 			measure_between(why, &why->threads.data[why->threads.count - 1]);
 	}
-	if (why->threads.count > 1)
-		qsort(why->threads.data, why->threads.count, sizeof(why->threads.data[0]),
-		      compare_threads);
+	array_sort(&why->threads, compare_threads);
 	return status;
 }
 

@@ -313,9 +313,7 @@ static int read_minutes(struct series *series, size_t metric, struct error *erro
 	}
 	if (status < 0)
 		return error_set(error, status, "not enough memory");
-	if (series->points.count)
-		qsort(series->points.data, series->points.count, sizeof(*series->points.data),
-		      compare_points);
+	array_sort(&series->points, compare_points);
 	return code == SQLITE_DONE ? 0 : database_fail(&series->history->database, "read", error);
 }
 

@@ -105,8 +105,7 @@ static bool has_ended(const struct bpf_state *state, const struct tree_record_he
 {
 	struct ended key = { head->tid, tree_decoder_key(&state->decoder, head).start_ns };
 
-	return state->ended.count &&
-	       bsearch(&key, state->ended.data, state->ended.count, sizeof(key), compare_ended);
+	return array_find(&state->ended, &key, compare_ended);
 }
 
 /*
@@ -118,8 +117,7 @@ static int send_accounts(struct bpf_state *state)
 	size_t used = 0;
 
 	state->sampled_threads = 0;
-	if (state->ended.count)
-		qsort(state->ended.data, state->ended.count, sizeof(struct ended), compare_ended);
+	array_sort(&state->ended, compare_ended);
 	while (used < state->sampled.count) {
 		const void *bytes = state->sampled.data + used;
 		const struct tree_record_head *head = bytes;

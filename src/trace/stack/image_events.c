@@ -231,9 +231,7 @@ int image_events_read(struct image_events *events)
 		status = read_ring(events, &events->rings.data[i]);
 	for (size_t i = 0; i < events->pending.count; i++)
 		events->pending.data[i].order = i;
-	if (events->pending.count)
-		qsort(events->pending.data, events->pending.count, sizeof(struct image_pending),
-		      compare_times);
+	array_sort(&events->pending, compare_times);
 	return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/collection/order.h"
 #include "base/error.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/job/history_jobs.h"
@@ -119,13 +120,6 @@ static int add_duration(void *context, const struct job *job)
 	return 0;
 }
 
-static int compare_durations(const void *first, const void *second)
-{
-	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
-
-	return a < b ? -1 : a > b;
-}
-
 /* The median of the runs before it that succeeded. */
 static uint64_t usual_duration(struct history *history, const struct job *job, uint64_t at_unix_ns)
 {
@@ -143,7 +137,7 @@ static uint64_t usual_duration(struct history *history, const struct job *job, u
 	(void)history_jobs(history, &earlier, add_duration, &durations, &ignored);
 	if (!durations.count)
 		return 0;
-	qsort(durations.list, durations.count, sizeof(uint64_t), compare_durations);
+	qsort(durations.list, durations.count, sizeof(uint64_t), compare_u64);
 	return durations.list[durations.count / 2];
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/collection/order.h"
 #include "base/error.h"
 #include "model/record/activity.h"
 #include "model/snapshot/snapshot.h"
@@ -63,13 +64,6 @@ static int add_edges(void *context, const struct job *job)
 	if (!job->end_unix_ns)
 		span.to_unix_ns = job->outcome == JOB_RUNNING ? UINT64_MAX : job->begin_unix_ns;
 	return status < 0 ? status : array_append(&store->jobs, span);
-}
-
-static int compare_times(const void *first, const void *second)
-{
-	uint64_t a = *(const uint64_t *)first, b = *(const uint64_t *)second;
-
-	return a < b ? -1 : a > b;
 }
 
 /*
@@ -159,7 +153,7 @@ static int read_moment(struct store_source *store, size_t at, struct moment *ret
 static void sort_times(uint64_t *times, size_t count)
 {
 	if (count)
-		qsort(times, count, sizeof(uint64_t), compare_times);
+		qsort(times, count, sizeof(uint64_t), compare_u64);
 }
 
 static void reverse_times(uint64_t *times, size_t count)

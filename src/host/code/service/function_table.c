@@ -6,6 +6,7 @@
 #include <libelf.h>
 #include <string.h>
 
+#include "base/collection/order.h"
 #include "host/elf/elf_inspect.h"
 
 #define START_MAX ((UINT64_C(1) << 56) - 1)
@@ -49,13 +50,6 @@ static void add_segment(struct function_table *table, const GElf_Phdr *header)
 	table->segments[table->segment_count++] = (struct address_range){ header->p_vaddr, end };
 }
 
-static int compare_starts(const void *a, const void *b)
-{
-	uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-
-	return (first > second) - (first < second);
-}
-
 static int add_starts(struct function_table *table, const GElf_Phdr *header, const uint8_t *bytes,
 		      size_t size)
 {
@@ -77,8 +71,7 @@ static int add_starts(struct function_table *table, const GElf_Phdr *header, con
 		if (segment_of(table, start))
 			table->starts.data[table->starts.count++] = start;
 	}
-	if (table->starts.count)
-		qsort(table->starts.data, table->starts.count, sizeof(uint64_t), compare_starts);
+	array_sort(&table->starts, compare_u64);
 	return 0;
 }
 

@@ -136,8 +136,7 @@ static int compare_spans(const void *a, const void *b)
 
 static void sort_spans(struct spans *spans)
 {
-	if (spans->list.count)
-		qsort(spans->list.data, spans->list.count, sizeof(struct span), compare_spans);
+	array_sort(&spans->list, compare_spans);
 }
 
 /* The span with the address that starts last, which is the innermost. */
