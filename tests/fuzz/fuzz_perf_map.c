@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any text as the functions of a JIT compiler, in two pieces: each is found where it is. */
 #include "fuzz_text.h"
-#include "host/code/perf_map.h"
+#include "host/code/name/perf_map.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/collection/dictionary.h"
-#include "host/code/code_naming.h"
+#include "host/code/name/code_naming.h"
 #include "host/code/code_state.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"

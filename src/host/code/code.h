@@ -6,7 +6,7 @@
  *	code.h		the files that are known, by build id, and the confined process that parses them
  *	address_space.h	what a program has mapped where, while it lives and afterwards
  *	unwind.h	the callers of a thread, from its registers and a copy of its stack
- *	code_name.h	the name of a function, its source file and line
+ *	code_name.h	the name of a function, its source file and line (in the room name)
  *
  * ELF files and their debug information may be hostile, so a confined process (host/confine) parses them
  * with elfutils: the code service.  It is sent open files, and answers with rows of unwind rules and with

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "host/code/code_naming.h"
+#include "host/code/name/code_naming.h"
 #include "host/code/code_state.h"
 #include "host/code/mapped_code.h"
 #include "host/deadline_run.h"

@@ -13,7 +13,7 @@
 #include "base/collection/dictionary.h"
 #include "host/code/address_space.h"
 #include "host/code/code.h"
-#include "host/code/code_name.h"
+#include "host/code/name/code_name.h"
 #include "session/stack/stack_images.h"
 
 /* CPU time: so much at once, and a share of one core, as one part in so many. */

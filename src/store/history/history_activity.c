@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "model/record/activity.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 const struct activity_key_info activity_keys[ACTIVITY_KEY_COUNT] = {
 #define ACTIVITY_KEY(id, column, is_number, help) { #id, column, is_number },

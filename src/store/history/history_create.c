@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "store/history/calls/history_calls.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 #define HOUR_NS (UINT64_C(3600) * 1000000000)
 

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 #define ROWS_PER_STEP 2000
 #define PAGES_PER_STEP 2000

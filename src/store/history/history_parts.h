@@ -4,7 +4,7 @@
 #define STORE_HISTORY_PARTS_H
 
 #include "base/collection/array.h"
-#include "store/history/database.h"
+#include "store/history/database/database.h"
 #include "store/history/frame.h"
 #include "store/history/history.h"
 #include "store/tscope/bytes.h"

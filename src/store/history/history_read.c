@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 #include "store/json_parse.h"
 #include "store/snapshot_file.h"
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 #include "store/snapshot_file.h"
 
 /* Row numbers that are tried after a damaged place. */
@@ -21,7 +21,7 @@
 
 static const char *const tables[] = {
 #define TABLE(name, columns) #name,
-#include "store/history/schema.def"
+#include "store/history/database/schema.def"
 };
 
 struct repair {

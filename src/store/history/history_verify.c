@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 #include "store/snapshot_file.h"
 
 #define MINUTE_NS (UINT64_C(60) * 1000000000)

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 #include "store/snapshot_file.h"
 
 /* Commits between two attempts to make a file smaller that stays too large. */

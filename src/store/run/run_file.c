@@ -15,9 +15,9 @@
 #include "model/snapshot/snapshot.h"
 #include "store/json_parse.h"
 #include "store/run/run_lines.h"
-#include "store/run/run_parts.h"
-#include "store/run/run_replay.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_replay.h"
+#include "store/run/replay/run_values.h"
 #include "store/snapshot_file.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/run/run_states.h"
+#include "store/run/replay/run_states.h"
 
 #include "store/run/run_json.h"
 #include "store/run/run_json_parts.h"

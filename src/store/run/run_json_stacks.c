@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "model/profile/profile_top.h"
 #include "store/run/run_json_parts.h"
-#include "store/run/run_stacks.h"
+#include "store/run/replay/run_stacks.h"
 
 #define TOP_ROWS 50
 /* A reader that is slower than we are is waited for when so much waits for it. */

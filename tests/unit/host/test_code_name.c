@@ -18,9 +18,9 @@
 
 #include "base/clock.h"
 #include "host/code/code.h"
-#include "host/code/code_name.h"
+#include "host/code/name/code_name.h"
 #include "host/code/code_state.h"
-#include "host/code/jit_names.h"
+#include "host/code/name/jit_names.h"
 #include "host/code/mapped_code.h"
 #include "host/code/unwind.h"
 #include "host/host.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/collection/dictionary.h"
-#include "host/code/name_answer.h"
+#include "host/code/name/name_answer.h"
 #include "host/code/service/code_protocol.h"
 
 #define HEAD offsetof(struct code_name_answer, texts)

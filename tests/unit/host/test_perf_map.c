@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "host/code/perf_map.h"
+#include "host/code/name/perf_map.h"
 
 static struct perf_map map;
 

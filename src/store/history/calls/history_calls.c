@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/history/history_parts.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 #define MINUTE_NS (UINT64_C(60) * 1000000000)
 

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include "store/history/history_parts.h"
 #include "store/history/job/history_jobs.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 /* With max(), SQLite takes the other columns from the row that has it. */
 static const char hotspots_sql[] =

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "store/history/history_parts.h"
 #include "store/history/job/history_jobs.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 #define JOB_COLUMNS                                                                                \
 	"j.id, name, j.begin_ns, end_ns, outcome, exit_status, pid, start_time_ns, cgroup, uid, "  \

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "store/history/history_parts.h"
 #include "store/history/job/history_jobs.h"
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 /* Columns that are written each time, in the order in which they are bound; then the figures. */
 static const char *const job_columns[] = {

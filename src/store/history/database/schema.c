@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/history/schema.h"
+#include "store/history/database/schema.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,21 +11,21 @@
 #include "base/text.h"
 #include "model/record/host_sample.h"
 #include "model/record/job/job.h"
-#include "store/history/database.h"
+#include "store/history/database/database.h"
 #include "store/history/history_parts.h"
 
 static const struct {
 	const char *name, *columns;
 } tables[] = {
 #define TABLE(name, columns) { #name, columns },
-#include "store/history/schema.def"
+#include "store/history/database/schema.def"
 };
 
 static const struct {
 	const char *name, *columns;
 } indexes[] = {
 #define INDEX(name, columns) { #name, columns },
-#include "store/history/schema.def"
+#include "store/history/database/schema.def"
 };
 
 /* Columns that come from tables; a later version may have more of them. */

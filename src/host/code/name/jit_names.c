@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/code/jit_names.h"
+#include "host/code/name/jit_names.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "host/code/code_state.h"
 #include "host/code/mapped_code.h"
-#include "host/code/perf_map.h"
+#include "host/code/name/perf_map.h"
 #include "host/deadline_run.h"
 #include "host/plain_file.h"
 #include "host/proc/proc_file.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/code/name_answer.h"
+#include "host/code/name/name_answer.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/run/run_states.h"
+#include "store/run/replay/run_states.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "store/run/run_members.h"
-#include "store/run/run_parts.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_members.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_values.h"
 
 /* Bounds the memory that a file can make us take: a cell of each column is kept for each row. */
 #define ROWS_MAX 1024

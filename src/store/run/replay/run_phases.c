@@ -2,8 +2,8 @@
 /* Reads the phases of a summary back into the model. */
 #include <errno.h>
 
-#include "store/run/run_parts.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_values.h"
 
 static void read_self(const json_t *object, struct phase *ret)
 {

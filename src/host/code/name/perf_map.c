@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/code/perf_map.h"
+#include "host/code/name/perf_map.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void sort(struct perf_map *map)
 {
 	if (map->sorted == map->list.count)
 		return;
-	qsort(map->list.data, map->list.count, sizeof(*map->list.data), compare);
+	array_sort(&map->list, compare);
 	map->sorted = map->list.count;
 }
 

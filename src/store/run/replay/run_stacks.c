@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/run/run_parts.h"
-#include "store/run/run_replay.h"
-#include "store/run/run_stacks.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_replay.h"
+#include "store/run/replay/run_stacks.h"
+#include "store/run/replay/run_values.h"
 
 const char *const run_profile_keys[PROFILE_KINDS] = {
 	[PROFILE_ON_CPU] = "on_cpu",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replays the lines of a run: turns them into the events that the tracer once sent, and the tree
- * takes them as it takes live ones.
+ * This room makes a run from its lines, whose JSON is parsed already and was written by anyone.
+ *
+ * It replays them: turns them into the events that the tracer once sent, and the tree takes them as
+ * it takes live ones.
  *
  * The lines say less than the tracer did.  A process that ended is one line, so its threads end at
  * once, and live processes are only in the last list of them.  What a file without a summary then

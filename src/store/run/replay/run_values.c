@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/run/run_values.h"
+#include "store/run/replay/run_values.h"
 
 #include <math.h>
 #include <string.h>

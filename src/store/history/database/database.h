@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The SQLite file of a recording: opened for one writer or for reading, with settings under which
- * a stranger's file can do no harm, and short ways to use it.
+ * This room has the SQLite file of a recording and its tables (schema.h), not what is in them.
+ *
+ * Here: the file is opened for one writer or for reading, with settings under which a stranger's
+ * file can do no harm, and short ways to use it.
  */
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H

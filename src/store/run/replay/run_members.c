@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/run/run_members.h"
+#include "store/run/replay/run_members.h"
 
 #include <errno.h>
 
 #include "base/cleanup.h"
 #include "base/collection/array.h"
-#include "store/run/run_parts.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_values.h"
 
 void member_key_read(const json_t *object, struct task_key *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host/code/code_name.h"
+#include "host/code/name/code_name.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,11 +9,11 @@
 #include "base/cleanup.h"
 #include "base/collection/dictionary.h"
 #include "base/error.h"
-#include "host/code/code_naming.h"
+#include "host/code/name/code_naming.h"
 #include "host/code/code_state.h"
-#include "host/code/jit_names.h"
+#include "host/code/name/jit_names.h"
 #include "host/code/mapped_code.h"
-#include "host/code/name_answer.h"
+#include "host/code/name/name_answer.h"
 #include "host/code/unwind.h"
 #include "host/proc/kernel_symbols.h"
 

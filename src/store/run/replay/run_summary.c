@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "model/counter.h"
-#include "store/run/run_members.h"
-#include "store/run/run_parts.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_members.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_values.h"
 
 static const char *copy_text(struct run *run, const json_t *object, const char *key)
 {

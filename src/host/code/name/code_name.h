@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names the code at an address: functions of ELF files (symbol tables, separate debug files, mini
+ * This room names the code at an address: functions of ELF files (symbol tables, separate debug files, mini
  * debug information), of the vDSO, of JIT compilers (perf-PID.map) and of the kernel.  C++ and Rust
  * names are demangled.  With debug information an address also has a line, and the functions
  * inlined there.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/run/run_replay.h"
+#include "store/run/replay/run_replay.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "base/collection/array.h"
 #include "base/text.h"
 #include "model/counter.h"
-#include "store/run/run_members.h"
-#include "store/run/run_parts.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_members.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_values.h"
 
 /* At most this many lines wait; more numbers are not reused within a tenth of a second. */
 #define WAITING_MAX 256

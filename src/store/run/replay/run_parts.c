@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/run/run_parts.h"
+#include "store/run/replay/run_parts.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/kernel_names.h"
 #include "model/counter.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_values.h"
 
 /* More names than any kernel has calls, over all its tables. */
 #define NAMES_MAX 2048

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/history/database.h"
+#include "store/history/database/database.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the critical path of a summary back into the model. */
-#include "store/run/run_parts.h"
-#include "store/run/run_values.h"
+#include "store/run/replay/run_parts.h"
+#include "store/run/replay/run_values.h"
 
 static void read_kind(const json_t *object, const char *key, uint8_t *ret)
 {
