@@ -24,8 +24,7 @@ static char *print_query(const struct job_query *query)
 	json_member_u64(&json, "own", query->has_uid);
 	json_member_u64(&json, "from_ns", query->span.from_unix_ns);
 	json_member_u64(&json, "below", query->below_id);
-	if (query->name)
-		json_member_string(&json, "name", query->name);
+	json_member_given(&json, "name", query->name);
 	json_end_object(&json);
 	return memory_stream_line(out, &text);
 }

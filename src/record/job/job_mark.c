@@ -73,10 +73,8 @@ static void write_measured(struct json *json, const struct job_measured *measure
 			json_member_double(json, job_values[i].name, measured->figures.values[i]);
 	json_end_object(json);
 	json_member_string(json, "memory", job_memory_names[measured->memory]);
-	if (measured->duration_ns)
-		json_member_u64(json, "duration_ns", measured->duration_ns);
-	if (measured->details)
-		json_member_string(json, "details", measured->details);
+	json_member_nonzero(json, "duration_ns", measured->duration_ns);
+	json_member_given(json, "details", measured->details);
 	if (measured->run)
 		json_member_u64(json, "run_bytes", measured->run_size);
 	json_member_array(json, "syscalls");
@@ -113,8 +111,7 @@ void job_mark_write(struct json *json, const struct job_mark *mark)
 	}
 	json_member_flag(json, "watches", mark->watches);
 	json_member_flag(json, "takes_children", mark->takes_children);
-	if (mark->steps)
-		json_member_u64(json, "steps", mark->steps);
+	json_member_nonzero(json, "steps", mark->steps);
 	if (mark->kind == JOB_MARK_END)
 		json_member_string(json, "outcome", job_outcome_names[mark->outcome]);
 	if (mark->has_status)

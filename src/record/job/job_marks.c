@@ -155,8 +155,7 @@ static void write_reply(const struct marking *marking, FILE *out)
 	json_member_u64(&json, "job", marking->marked.job);
 	if (marking->marked.step[0])
 		json_member_string(&json, "step", marking->marked.step);
-	if (store)
-		json_member_string(&json, "store", store);
+	json_member_given(&json, "store", store);
 	json_end_object(&json);
 }
 

@@ -164,10 +164,8 @@ static void write_progress(struct json *json, const struct book_job *job)
 	json_member_string(json, "name", job->row.name);
 	json_member_u64(json, "uid", job->row.uid);
 	json_member_string(json, "status", job->ended.boottime_ns ? "ending" : "running");
-	if (job->row.steps)
-		json_member_u64(json, "total_steps", job->row.steps);
-	if (job->last_completed)
-		json_member_string(json, "last_completed_step", job->last_completed);
+	json_member_nonzero(json, "total_steps", job->row.steps);
+	json_member_given(json, "last_completed_step", job->last_completed);
 	if (newest)
 		json_member_string(json, "current_step", newest->row.name);
 	json_member_u64(json, "active_steps", active);

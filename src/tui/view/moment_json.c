@@ -81,11 +81,9 @@ void moment_json_print(const struct moment *moment, const struct moment_view *vi
 	json_begin_object(&json);
 	json_member_string(&json, "kind", "moment");
 	json_member_u64(&json, "ts_ns", moment->sample.unix_ns);
-	if (moment->asked_unix_ns)
-		json_member_u64(&json, "asked_ts_ns", moment->asked_unix_ns);
+	json_member_nonzero(&json, "asked_ts_ns", moment->asked_unix_ns);
 	json_member_bool(&json, "live", moment->is_live);
-	if (moment->tasks->interval_ns)
-		json_member_u64(&json, "interval_ns", moment->tasks->interval_ns);
+	json_member_nonzero(&json, "interval_ns", moment->tasks->interval_ns);
 	json_key(&json, "host");
 	host_sample_json(&json, &moment->sample);
 	if (moment->has_recorder)
