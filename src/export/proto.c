@@ -29,7 +29,7 @@ void proto_number(struct text *message, unsigned field, uint64_t value)
 	proto_varint(message, value);
 }
 
-void proto_bytes(struct text *message, unsigned field, const void *bytes, size_t length)
+static void proto_bytes(struct text *message, unsigned field, const void *bytes, size_t length)
 {
 	proto_varint(message, field << 3 | LENGTH_DELIMITED);
 	proto_varint(message, length);

@@ -17,7 +17,6 @@
 
 /* An inner message while it is put together. */
 void proto_number(struct text *message, unsigned field, uint64_t value); /* nothing when 0 */
-void proto_bytes(struct text *message, unsigned field, const void *bytes, size_t length);
 /* Adds the inner message and empties it for the next one. */
 void proto_message(struct text *message, unsigned field, struct text *inner);
 /* A number without its field, for fields that hold several. */

@@ -13,7 +13,8 @@ void call_lines_clear(struct call_lines *lines)
 	array_free(&lines->list);
 }
 
-struct call_line *call_lines_find(struct call_lines *lines, const char *name)
+/* The line of that name, added when there is none; NULL when memory runs out.  Valid until the next one. */
+static struct call_line *call_lines_find(struct call_lines *lines, const char *name)
 {
 	struct call_line fresh = { 0 };
 

@@ -24,8 +24,6 @@ struct call_lines {
 };
 
 void call_lines_clear(struct call_lines *lines);
-/* The line of that name, added when there is none; NULL when memory runs out.  Valid until the next one. */
-struct call_line *call_lines_find(struct call_lines *lines, const char *name);
 /* Adds the figures of a line to another one. */
 void call_line_add(struct call_line *sum, const struct call_line *part);
 /* Adds to the line of the same name.  0 or -ENOMEM. */

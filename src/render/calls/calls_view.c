@@ -110,7 +110,8 @@ void put_recorded_call(struct table *table, const struct call_line *line)
 	put_string(table, line->name[0] ? line->name : "(others)");
 }
 
-void put_call_line(struct table *table, const struct call_line *line, uint64_t whole_ns)
+/* The line with its share of all the time in calls. */
+static void put_call_line(struct table *table, const struct call_line *line, uint64_t whole_ns)
 {
 	PUT_WORDS(table, "%.2f", whole_ns ? 100.0 * (double)line->time_ns / (double)whole_ns : 0);
 	put_share(table, (double)line->time_ns, (double)whole_ns);

@@ -14,9 +14,7 @@ struct table;
 
 /* Columns of a line; a view may put others before them. */
 void call_columns(struct table *table);
-/* The line with its share of all the time in calls. */
-void put_call_line(struct table *table, const struct call_line *line, uint64_t whole_ns);
-/* The same without what only a summary has: the share, and the calls that are under way. */
+/* Those of a recording, without what only a summary has: the share, and the calls that are under way. */
 void recorded_call_columns(struct table *table);
 void put_recorded_call(struct table *table, const struct call_line *line);
 /* The first `limit` lines (0: all); for people also the rest as one line, and the total. */

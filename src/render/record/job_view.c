@@ -86,7 +86,9 @@ void put_job(struct table *table, const struct job_row *row)
 	put_string(table, job->absent);
 }
 
-void job_figures_json(struct json *json, const struct job_figures *figures, enum job_memory memory)
+/* The figures that are known, as members of the object that is being written. */
+static void job_figures_json(struct json *json, const struct job_figures *figures,
+			     enum job_memory memory)
 {
 	for (int i = 0; i < JOB_VALUE_COUNT; i++) {
 		double number = figures->values[i];

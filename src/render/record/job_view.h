@@ -24,8 +24,6 @@ void put_job(struct table *table, const struct job_row *row);
 
 /* One object.  `shows_texts`: with what its owner said and ran, such as the command line. */
 void job_json(struct json *json, const struct job_row *row, bool shows_texts);
-/* The figures that are known, as members of the object that is being written. */
-void job_figures_json(struct json *json, const struct job_figures *figures, enum job_memory memory);
 void job_step_json(struct json *json, const struct job_step *step);
 
 #endif

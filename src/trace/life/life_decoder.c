@@ -55,8 +55,8 @@ ssize_t life_record_size(const void *bytes, size_t length)
 	return length < head->size ? 0 : (ssize_t)head->size;
 }
 
-struct task_key life_decoder_key(const struct life_decoder *decoder,
-				 const struct life_record_head *head)
+static struct task_key life_decoder_key(const struct life_decoder *decoder,
+					const struct life_record_head *head)
 {
 	uint64_t start_ns =
 		head->start_ns ? head->start_ns + (uint64_t)decoder->boottime_offset_ns : 0;

@@ -32,10 +32,6 @@ ssize_t life_record_size(const void *bytes, size_t length);
 int life_decode(const struct life_decoder *decoder, const void *bytes, size_t length,
 		struct life_report *ret);
 
-/* The process that a record is about. */
-struct task_key life_decoder_key(const struct life_decoder *decoder,
-				 const struct life_record_head *head);
-
 /* The kind of event that a type of record stands for, or -1. */
 int life_record_kind(uint32_t type);
 
