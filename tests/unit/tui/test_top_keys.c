@@ -149,6 +149,29 @@ static void another_verb_runs_in_a_group_of_its_own(void **state)
 	host_close(host);
 }
 
+static void a_profile_is_made_when_its_name_was_meant(void **state)
+{
+	char folder[] = "/tmp/top-profile.XXXXXX", path[64], keys[96];
+	struct host *host = begin_live(getpid());
+	int column;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/page.html", folder);
+	snprintf(keys, sizeof(keys), "/real\nO\x15%s\033", path); /* Escape */
+	show(keys);
+	fake_find("F1Help", &column);
+	assert_int_equal(access(path, F_OK), -1);
+	snprintf(keys, sizeof(keys), "/real\nO\x15%s\n", path);
+	fake.until = " group, blocks ";
+	show(keys);
+	fake_find("its own group, blocks no signal", &column);
+	fake.until = NULL;
+	(void)unlink(path);
+	assert_int_equal(rmdir(folder), 0);
+	host_close(host);
+}
+
 /* What the screen runs: this program once more. */
 static int say_how_it_runs(char **words)
 {
@@ -252,6 +275,7 @@ int main(int argc, char **argv)
 		TEST(keys_that_no_terminal_has_are_refused),
 		TEST(what_is_past_is_not_asked),
 		TEST(another_verb_runs_in_a_group_of_its_own),
+		TEST(a_profile_is_made_when_its_name_was_meant),
 		TEST(a_signal_is_sent_once_it_was_confirmed),
 		TEST(a_search_goes_on_in_both_directions),
 		TEST(rows_are_sorted_as_chosen),

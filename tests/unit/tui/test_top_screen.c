@@ -144,6 +144,14 @@ static void the_marked_row_is_always_on_the_screen(void **state)
 	assert_int_equal(marked_row(), 5);
 }
 
+static void keys_in_a_text_do_not_reach_the_table_below(void **state)
+{
+	(void)state;
+	scene.fill = add_many;
+	show("?jj?");
+	assert_int_equal(marked_row(), 5);
+}
+
 static void add_folder(struct moment *moment)
 {
 	uint32_t row = add_process(moment->tasks, 50, "tool", 'S', 99);
@@ -451,6 +459,7 @@ int main(void)
 		TEST(scopes_have_their_progress_and_need_its_figures),
 		TEST(a_column_is_shown_once_there_is_room_for_it),
 		TEST(the_marked_row_is_always_on_the_screen),
+		TEST(keys_in_a_text_do_not_reach_the_table_below),
 		TEST(a_command_is_shown_without_its_folder),
 		TEST(jobs_have_their_progress_and_what_their_processes_do),
 		TEST(the_job_whose_processes_are_shown_is_named),
