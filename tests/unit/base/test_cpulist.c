@@ -37,6 +37,19 @@ static void a_list_is_written_ascending_with_ranges_joined(void **state)
 	assert_canonical("\n", "");
 }
 
+static void a_set_has_no_more_words_than_its_last_cpu_needs(void **state)
+{
+	struct cpuset set = { 0 };
+
+	(void)state;
+	assert_int_equal(cpulist_parse("0-63", &set), 0);
+	assert_int_equal(set.word_count, 1);
+	cpuset_clear(&set);
+	assert_int_equal(cpulist_parse("64", &set), 0);
+	assert_int_equal(set.word_count, 2);
+	cpuset_clear(&set);
+}
+
 static void what_is_no_list_is_refused(void **state)
 {
 	static const char *const wrong[] = { ",",     "0,",	  "0,,1",
@@ -86,6 +99,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_list_is_written_ascending_with_ranges_joined),
+		cmocka_unit_test(a_set_has_no_more_words_than_its_last_cpu_needs),
 		cmocka_unit_test(what_is_no_list_is_refused),
 		cmocka_unit_test(the_cpus_of_a_list_are_counted),
 		cmocka_unit_test(an_intersection_has_what_both_have),

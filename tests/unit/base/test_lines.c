@@ -215,6 +215,41 @@ static void room_for_the_last_line_is_kept_and_given_back(void **state)
 	file_close(&file);
 }
 
+static bool is_disk_full;
+
+int __real_fallocate64(int fd, int mode, off_t offset, off_t length);
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t length);
+
+int __wrap_fallocate64(int fd, int mode, off_t offset, off_t length)
+{
+	if (!is_disk_full)
+		return __real_fallocate64(fd, mode, offset, length);
+	errno = ENOSPC;
+	return -1;
+}
+
+static void on_a_full_disk_only_the_last_line_has_room(void **state)
+{
+	struct file file;
+
+	(void)state;
+	file_open(&file);
+	add(&file.lines, "first");
+	assert_int_equal(lines_flush(&file.lines), 0);
+	is_disk_full = true;
+	add(&file.lines, "more");
+	assert_int_equal(lines_flush(&file.lines), -ENOSPC);
+	assert_int_equal(file.lines.lost, 1);
+	lines_use_room(&file.lines);
+	add(&file.lines, "last");
+	(void)lines_finish(&file.lines, 0);
+	is_disk_full = false;
+	assert_int_equal(file.lines.lost, 1);
+	expect(&file, "first\nlast\n");
+	lines_close(&file.lines);
+	file_close(&file);
+}
+
 /* Our lines behind what was there, and then no room for all of them. */
 static void overfill(struct file *file, rlim_t most)
 {
@@ -386,6 +421,7 @@ int main(void)
 		cmocka_unit_test(a_device_without_room_loses_all_lines),
 		cmocka_unit_test(a_reader_that_went_away_loses_all_lines),
 		cmocka_unit_test(room_for_the_last_line_is_kept_and_given_back),
+		cmocka_unit_test(on_a_full_disk_only_the_last_line_has_room),
 		cmocka_unit_test(what_was_in_a_file_that_is_appended_to_stays),
 		cmocka_unit_test(a_reader_that_pauses_is_not_waited_for_and_gets_all_later),
 		cmocka_unit_test(what_exceeds_the_backlog_is_counted_by_whole_lines),
