@@ -562,10 +562,12 @@ class WithRecorder(Jobs):
                               json.loads(self.accept(*words, "--running", "--format", "json"))["jobs"]], [own])
             figures = {"run_time_ns": 10**9, "processes": 1e300, "signals": -1, "anomalies": 1 << 62}
             ask("job_start", name="liar", pid=child.pid)
-            ask("job_end", name="liar", outcome="success", figures=figures)
+            ask("job_end", name="liar", outcome="success", figures=figures, duration_ns=1 << 62, status=1 << 31)
             for place in asked, ("--store", self.store):
                 job = self.read_json("report", "liar", *place)["job"]
                 self.assertEqual([job[name] for name in figures], [10**9, 1, 0, 0])  # those that cannot be are its own
+                self.assertLess(job["duration_ns"], support.HANG * 10**9)
+                self.assertNotIn("exit_status", job)
             replies = [ask("job_start", name="flood", pid=child.pid) for _ in range(70)]
             self.assertEqual(sum("result" in reply for reply in replies), 32)
             self.assertIn("jobs", replies[-1]["error"])

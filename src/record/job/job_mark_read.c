@@ -61,6 +61,7 @@ int job_mark_read(const struct server_request *request, enum job_mark_kind kind,
 	const char *outcome = server_request_text(request, "outcome");
 	int64_t start = server_request_number(request, "start_time_ns");
 	int64_t steps = server_request_number(request, "steps");
+	int64_t status_word = server_request_number(request, "status");
 	int found = outcome ? job_outcome_find(outcome) : -1;
 	int status;
 
@@ -76,8 +77,9 @@ int job_mark_read(const struct server_request *request, enum job_mark_kind kind,
 		.takes_children = json_is_true(server_request_parameter(request, "takes_children")),
 		.steps = steps > 0 ? (uint64_t)steps : 0,
 		.outcome = found > 0 ? (enum job_outcome)found : JOB_RUNNING,
-		.has_status = json_is_integer(server_request_parameter(request, "status")),
-		.status = (int)server_request_number(request, "status"),
+		.has_status = json_is_integer(server_request_parameter(request, "status")) &&
+			      status_word >= 0 && status_word <= UINT16_MAX,
+		.status = (int)status_word,
 		.is_measured = server_request_parameter(request, "figures"),
 	};
 	status = server_request_pid(request, &ret->root.pid, error);

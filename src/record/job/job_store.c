@@ -307,7 +307,7 @@ static int end_job(struct taking *taking, const struct job *found)
 	job.has_status = mark->has_status;
 	job.status = mark->status;
 	job_end(&job, mark->outcome, &taking->scene->now);
-	if (mark->measured.duration_ns)
+	if (mark->measured.duration_ns && mark->measured.duration_ns < job.duration_ns)
 		job.duration_ns = mark->measured.duration_ns;
 	status = history_put_job(taking->history, &job, taking->error);
 	if (status == 0)

@@ -341,7 +341,8 @@ int job_finish(struct job_tracker *tracker, struct book_job *job, const struct j
 	for (size_t i = 0; i < job->steps.count; i++)
 		job_book_close_step(job, job->steps.data[i], result->outcome, now);
 	job_end(&job->row, result->outcome, now);
-	if (result->duration_ns)
+	/* What was measured inside a job is no longer than the job. */
+	if (result->duration_ns && result->duration_ns < job->row.duration_ns)
 		job->row.duration_ns = result->duration_ns;
 	if (result->has_status) {
 		job->row.has_status = true;
