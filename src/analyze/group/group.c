@@ -263,6 +263,14 @@ static int compare_ranks(const void *first, const void *second, void *context)
 	return sort->by == ORDER_KEY && !sort->ascending ? -order : order;
 }
 
+static int32_t number_of(const struct grouping *grouping, const struct group *group)
+{
+	const struct snapshot *snapshot = grouping->snapshot;
+	const struct task *task = &snapshot->tasks[grouping->rows[group->first]];
+
+	return grouping->axis == AXIS_THREAD ? task->tid : snapshot->processes[task->process].tgid;
+}
+
 static void rank_group(struct grouping *grouping, const struct group_sort *sort, struct rank *rank)
 {
 	const struct group *group = &grouping->groups[rank->place];
@@ -278,7 +286,10 @@ static void rank_group(struct grouping *grouping, const struct group_sort *sort,
 	case ORDER_TASKS:
 		rank->value = group->tasks;
 		break;
-	case ORDER_KEY:
+	case ORDER_PID:
+		rank->value = number_of(grouping, group);
+		break;
+	default:
 		break;
 	}
 }

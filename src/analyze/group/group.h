@@ -145,6 +145,8 @@ enum group_order {
 	ORDER_METRIC,
 	ORDER_TASKS,
 	ORDER_KEY,
+	ORDER_PID, /* the number of its first process or thread */
+	GROUP_ORDER_COUNT,
 };
 
 struct group_sort {

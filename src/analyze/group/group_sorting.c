@@ -10,6 +10,26 @@
 #include "base/text.h"
 #include "metric/metric.h"
 
+/* Orders by something else than a metric, and which way they go unless a person says otherwise. */
+static const struct {
+	const char *word;
+	bool ascending;
+} orders[GROUP_ORDER_COUNT] = {
+	[ORDER_TASKS] = { "tasks", false },
+	[ORDER_KEY] = { "group", true },
+	[ORDER_PID] = { "pid", true },
+};
+
+const char *group_sort_word(const struct group_sort *sort)
+{
+	return sort->by == ORDER_METRIC ? metrics[sort->metric].name : orders[sort->by].word;
+}
+
+struct group_sort group_sort_by(enum group_order order)
+{
+	return (struct group_sort){ .by = order, .ascending = orders[order].ascending };
+}
+
 static int parse_order(const char *word, struct group_sort *sort, struct error *error)
 {
 	if (strcmp(word, "asc") == 0)
@@ -27,7 +47,7 @@ static int parse_sort_metric(const char *name, struct group_sort *sort, struct e
 	int id = metric_find(name);
 
 	if (id < 0)
-		return metric_unknown(name, "group|tasks", error);
+		return metric_unknown(name, "group|tasks|pid", error);
 	if (metrics[id].kind == KIND_CATEGORY)
 		return error_set(error, -EINVAL,
 				 "cannot sort by %s: its values are words, not numbers", name);
@@ -36,10 +56,11 @@ static int parse_sort_metric(const char *name, struct group_sort *sort, struct e
 	return 0;
 }
 
-/* METRIC, tasks or group, and the direction; by default names ascend. */
+/* METRIC, tasks, group or pid, and the direction; by default names and numbers ascend. */
 static int parse_key(const char *spec, struct group_sort *ret, struct error *error)
 {
-	struct group_sort sort = { .by = ORDER_TASKS };
+	struct group_sort sort = { .by = ORDER_METRIC };
+	bool is_order = false;
 	size_t length = strcspn(spec, ":");
 	char name[64] = "";
 	int status = 0;
@@ -47,9 +68,12 @@ static int parse_key(const char *spec, struct group_sort *ret, struct error *err
 	if (length >= sizeof(name))
 		return metric_unknown(spec, "", error);
 	memcpy(name, spec, length);
-	if (strcmp(name, "group") == 0)
-		sort = (struct group_sort){ .by = ORDER_KEY, .ascending = true };
-	else if (strcmp(name, "tasks") != 0)
+	for (int order = 0; order < GROUP_ORDER_COUNT && !is_order; order++) {
+		is_order = orders[order].word && strcmp(name, orders[order].word) == 0;
+		if (is_order)
+			sort = group_sort_by((enum group_order)order);
+	}
+	if (!is_order)
 		status = parse_sort_metric(name, &sort, error);
 	if (status == 0 && spec[length])
 		status = parse_order(spec + length + 1, &sort, error);

@@ -4,8 +4,8 @@
  *
  *	majflt,tasks:asc,group
  *
- * A word is a metric, tasks or group, and a direction: the largest first, names
- * from a to z, unless it says otherwise.
+ * A word is a metric, tasks, group or pid, and a direction: the largest first, names
+ * from a to z and pids from 1 on, unless it says otherwise.
  */
 #ifndef ANALYZE_GROUP_SORTING_H
 #define ANALYZE_GROUP_SORTING_H
@@ -22,6 +22,11 @@ struct group_sorting {
 	struct group_sort keys[SORT_KEYS_MAX];
 	size_t count; /* 0: the usual order */
 };
+
+/* What a person writes for it, without the direction. */
+const char *group_sort_word(const struct group_sort *sort);
+/* By something else than a metric, in the usual direction. */
+struct group_sort group_sort_by(enum group_order order);
 
 /* 0, or a negative errno with a sentence. */
 int group_sorting_parse(const char *list, struct group_sorting *ret, struct error *error);

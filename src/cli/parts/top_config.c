@@ -52,8 +52,8 @@ static void append_choice(struct text *out, const struct view_choice *choice)
 	text_append_string(out, "# written by `taskscope top`\nmetrics = ");
 	for (size_t i = 0; i < choice->metrics.count; i++)
 		text_format(out, "%s%s", i ? "," : "", metrics[choice->metrics.ids[i]].name);
-	if (choice->sorting.count && sort->by == ORDER_METRIC)
-		text_format(out, "\nsort = %s:%s", metrics[sort->metric].name,
+	if (choice->sorting.count)
+		text_format(out, "\nsort = %s:%s", group_sort_word(sort),
 			    sort->ascending ? "asc" : "desc");
 	text_format(out, "\nforest = %s\n", choice->is_forest ? "yes" : "no");
 }

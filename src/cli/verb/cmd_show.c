@@ -48,7 +48,7 @@ static const struct option options[] = {
 	{ 0, "count", OPTION_NUMBER, &args.count, "N", "with -i: so many times", NULL },
 	AXIS_OPTION(args.view),
 	SORT_OPTION(args.view, "LIST",
-		    "order by metrics, tasks or group, each with :asc or :desc (default: "
+		    "order by metrics, tasks, group or pid, each with :asc or :desc (default: "
 		    "run_time_ns)"),
 	{ 0, "forest", OPTION_FLAG, &args.forest, NULL,
 	  "processes, each below the one that started it", NULL },

@@ -50,7 +50,7 @@ static const struct option options[] = {
 	{ 'g', "group-by", OPTION_TEXT, &args.view.group_by, "AXIS",
 	  "what makes a row (default: process)", GROUP_AXES },
 	SORT_OPTION(args.view, "LIST",
-		    "order by metrics, tasks or group, each with :asc or :desc (default: "
+		    "order by metrics, tasks, group or pid, each with :asc or :desc (default: "
 		    "run_time_ns)"),
 	METRICS_OPTION(args.view, "metrics to show, e.g. run_time_ns,*_bytes"),
 	LIMIT_OPTION(args.view, "with --json: the first N rows, 0 for all (default: 0)"),
