@@ -192,9 +192,35 @@ class Top(support.TestCase):
             top.send("F6", "Down", "Enter")
             top.wait_for("open_fds▼")
             row = next(i for i, line in enumerate(top.screen.lines()) if " PID " in line)
-            column = top.screen.lines()[row].index("nr_threads")
-            top.type(f"\x1b[<0;{column + 2};{row + 1}M")
+
+            def click(title):
+                column = top.screen.lines()[row].index(title)
+                top.type(f"\x1b[<0;{column + 2};{row + 1}M\x1b[<0;{column + 2};{row + 1}m")
+
+            click("nr_threads")
             top.wait_for("nr_threads▼")
+            click("nr_threads")
+            top.wait_for("nr_threads▲")
+            click("PID")
+            top.wait_for("^ +PID▲")
+            top.settle()
+            pids = [int(line.split()[0]) for line in top.screen.lines()[row + 1:-1] if line]
+            self.assertEqual(pids, sorted(pids))
+            click("COMMAND")
+            top.wait_for("COMMAND▲$")
+            top.send("I")
+            top.wait_for("COMMAND▼$")
+            top.send("F6", "End", "Enter")
+            top.wait_for("^ +PID▲")
+            top.send(">")
+            top.wait_for("nr_threads▼")
+            click("PID")
+            top.wait_for("^ +PID▲")
+        # It is kept, as what was chosen with keys is.
+        with self.top("a.tscope", "-m", "state") as top:
+            top.wait_for("^ +PID▲")
+            click("state")
+            top.wait_for("^state are words")
 
     def test_the_wheel_moves_the_mark_and_a_click_sets_it(self):
         with self.top("a.tscope") as top:

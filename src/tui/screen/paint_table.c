@@ -131,17 +131,11 @@ static void append_pid(const struct top *top, size_t row, struct text *out)
 }
 
 /* What follows the title of a column: which way it is sorted, or a blank. */
-static const char *sort_mark(const struct top *top, size_t metric)
+static const char *sort_mark(const struct top *top, const struct group_sort *sort)
 {
-	const struct group_sort *sort = &top->choice.sorting.keys[0];
-	bool is_sorted = top->choice.sorting.count ?
-				 sort->by == ORDER_METRIC &&
-					 sort->metric == top->choice.metrics.ids[metric] :
-				 top->choice.metrics.ids[metric] == METRIC_run_time_ns;
-
-	if (!is_sorted)
+	if (!top_is_sorted_by(top, sort))
 		return " ";
-	if (top->choice.sorting.count && sort->ascending)
+	if (top_current_sort(top).ascending)
 		return display_has_blocks() ? "▲" : "^";
 	return display_has_blocks() ? "▼" : "v";
 }
@@ -188,33 +182,47 @@ static size_t fitting(const struct top *top, const struct extras *extras)
 	return i;
 }
 
+/* A title with its mark, which a click finds again. */
+static int paint_title(struct top *top, int row, int column, int width, const char *title,
+		       struct group_sort sort)
+{
+	CLEANUP(text_free) struct text text = { 0 };
+
+	text_format(&text, "%s%s", title, sort_mark(top, &sort));
+	if (top->painted_count < ARRAY_SIZE(top->painted))
+		top->painted[top->painted_count++] =
+			(struct painted_column){ column, column + width, sort };
+	return paint_right(row, column, width, STYLE_TITLES, false, text_string(&text));
+}
+
 static void paint_titles(struct top *top, const struct view_rows *rows, const struct layout *layout)
 {
-	int row = layout->row, column = 0, columns = display_columns();
+	struct group_sort first = group_sort_by(is_by_task(top) ? ORDER_PID : ORDER_TASKS);
+	struct group_sort name = group_sort_by(ORDER_KEY);
+	int row = layout->row, column;
 
 	top->painted_count = 0;
-	if (is_by_task(top)) {
-		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false,
-				     top->choice.axis == AXIS_THREAD ? "TID" : "PID");
-		if (shows_user(top))
-			display_put(row, column, USER_WIDTH, STYLE_TITLES, false, "USER");
-		column += shows_user(top) ? USER_WIDTH + 1 : 0;
-	} else {
-		column = paint_right(row, column, PID_WIDTH, STYLE_TITLES, false, "TASKS");
+	column = paint_title(top, row, 0, PID_WIDTH + 1,
+			     !is_by_task(top)		     ? "TASKS" :
+			     top->choice.axis == AXIS_THREAD ? "TID" :
+							       "PID",
+			     first) -
+		 1;
+	if (is_by_task(top) && shows_user(top)) {
+		display_put(row, column, USER_WIDTH, STYLE_TITLES, false, "USER");
+		column += USER_WIDTH + 1;
 	}
-	for (size_t i = top->shift; i < layout->last; i++) {
-		char title[64];
-
-		snprintf(title, sizeof(title), "%s%s",
-			 rows->table.columns.data[CELL_METRICS + i].title, sort_mark(top, i));
-		top->painted[top->painted_count++] =
-			(struct painted_column){ column, column + top->widths[i] + 1,
-						 (int)top->choice.metrics.ids[i] };
-		column = paint_right(row, column, top->widths[i] + 1, STYLE_TITLES, false, title);
-	}
+	for (size_t i = top->shift; i < layout->last; i++)
+		column = paint_title(top, row, column, top->widths[i] + 1,
+				     rows->table.columns.data[CELL_METRICS + i].title,
+				     (struct group_sort){ .by = ORDER_METRIC,
+							  .metric = top->choice.metrics.ids[i] });
 	column = extras_paint_titles(row, column, &layout->extras);
-	display_put(row, column, columns, STYLE_TITLES, false,
-		    top->choice.axis == AXIS_PROCESS ? "COMMAND" : "NAME");
+	top->painted[top->painted_count++] =
+		(struct painted_column){ column, display_columns(), name };
+	column += display_put(row, column, display_columns(), STYLE_TITLES, false,
+			      top->choice.axis == AXIS_PROCESS ? "COMMAND" : "NAME");
+	display_put(row, column, 1, STYLE_TITLES, false, sort_mark(top, &name));
 }
 
 /* Which program it is says more than where that is, which all about the row has. */

@@ -189,25 +189,12 @@ static void take_click(struct top *top, const struct input *input)
 {
 	size_t row = top->first + (size_t)(input->row - top->table_row - 1);
 
-	if (input->row == top->table_row)
-		for (size_t i = 0; i < top->painted_count; i++) {
-			const struct painted_column *column = &top->painted[i];
+	for (size_t i = 0; input->row == top->table_row && i < top->painted_count; i++) {
+		const struct painted_column *column = &top->painted[i];
 
-			if (column->metric < 0 || input->column < column->left ||
-			    input->column >= column->right)
-				continue;
-			if (top->choice.sorting.count == 1 &&
-			    top->choice.sorting.keys[0].metric == (enum metric_id)column->metric) {
-				top_press(top, KEY_OF_INVERT);
-				return;
-			}
-			top->choice.sorting = (struct group_sorting){
-				.keys = { { .by = ORDER_METRIC,
-					    .metric = (enum metric_id)column->metric } },
-				.count = 1,
-			};
-			top_arrange(top);
-		}
+		if (input->column >= column->left && input->column < column->right)
+			top_sort_by_title(top, column->sort);
+	}
 	if (input->row > top->table_row && row < top_rows(top) && row < top->first + top->page)
 		top->selected = row;
 }

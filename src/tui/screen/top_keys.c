@@ -185,33 +185,25 @@ static const struct {
 	{ KEY_OF_PROGRAMS, AXIS_PCOMM },
 };
 
-/* Keys that only move, in the table and in pages of text. */
+/* Keys that only move, in the table and in pages of text: by so many rows and pages. */
+static const struct {
+	enum key_id key;
+	int32_t rows, pages;
+} steps[] = {
+	{ KEY_OF_UP, -1, 0 },	    { KEY_OF_DOWN, 1, 0 },	    { KEY_OF_PAGE_UP, 0, -1 },
+	{ KEY_OF_PAGE_DOWN, 0, 1 }, { KEY_OF_FIRST, INT32_MIN, 0 }, { KEY_OF_LAST, INT32_MAX, 0 },
+};
+
 static bool press_to_move(struct top *top, int key)
 {
 	int64_t page = top->page > 1 ? (int64_t)top->page - 1 : 1;
 
-	switch (key) {
-	case KEY_OF_UP:
-		move_rows(top, -1);
-		return true;
-	case KEY_OF_DOWN:
-		move_rows(top, 1);
-		return true;
-	case KEY_OF_PAGE_UP:
-		move_rows(top, -page);
-		return true;
-	case KEY_OF_PAGE_DOWN:
-		move_rows(top, page);
-		return true;
-	case KEY_OF_FIRST:
-		move_rows(top, INT32_MIN);
-		return true;
-	case KEY_OF_LAST:
-		move_rows(top, INT32_MAX);
-		return true;
-	default:
-		return false;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++)
+		if ((int)steps[i].key == key) {
+			move_rows(top, steps[i].rows + steps[i].pages * page);
+			return true;
+		}
+	return false;
 }
 
 static bool is_move(int key)
@@ -252,67 +244,75 @@ static void save_moment(struct top *top)
 		top_prompt_open(top, PROMPT_SAVE);
 }
 
+static void find_next(struct top *top)
+{
+	top_find(top, 1, false);
+}
+
+static void find_before(struct top *top)
+{
+	top_find(top, -1, false);
+}
+
+static void shift_left(struct top *top)
+{
+	top->shift -= top->shift > 0;
+}
+
+static void shift_right(struct top *top)
+{
+	top->shift += top->shift + 1 < top->choice.metrics.count;
+}
+
+static const struct {
+	enum key_id key;
+	enum menu_kind menu;
+} menus_of_keys[] = {
+	{ KEY_OF_COLUMNS, MENU_COLUMNS },
+	{ KEY_OF_SORT, MENU_SORT },
+	{ KEY_OF_USER, MENU_USERS },
+};
+
+static const struct {
+	enum key_id key;
+	enum prompt_kind prompt;
+} prompts_of_keys[] = {
+	{ KEY_OF_FIND, PROMPT_FIND },
+	{ KEY_OF_FILTER, PROMPT_FILTER },
+};
+
+static const struct {
+	enum key_id key;
+	void (*act)(struct top *top);
+} acts_of_keys[] = {
+	{ KEY_OF_FIND_NEXT, find_next },
+	{ KEY_OF_FIND_BEFORE, find_before },
+	{ KEY_OF_TREE, switch_tree },
+	{ KEY_OF_JOBS, switch_jobs },
+	{ KEY_OF_TIMELINE, top_timeline_switch },
+	{ KEY_OF_SIGNAL, top_signal_choose },
+	{ KEY_OF_LEFT, shift_left },
+	{ KEY_OF_RIGHT, shift_right },
+	{ KEY_OF_FOLLOW, follow },
+	{ KEY_OF_PAUSE, pause_or_play },
+	{ KEY_OF_MARK, act_mark },
+	{ KEY_OF_COMPARE, act_compare },
+	{ KEY_OF_SAVE, save_moment },
+	{ KEY_OF_SEEK, seek },
+};
+
 static void press_other(struct top *top, int key)
 {
-	switch (key) {
-	case KEY_OF_COLUMNS:
-		top_menu_open(top, MENU_COLUMNS);
-		break;
-	case KEY_OF_FIND:
-		top_prompt_open(top, PROMPT_FIND);
-		break;
-	case KEY_OF_FIND_NEXT:
-		top_find(top, 1, false);
-		break;
-	case KEY_OF_FIND_BEFORE:
-		top_find(top, -1, false);
-		break;
-	case KEY_OF_FILTER:
-		top_prompt_open(top, PROMPT_FILTER);
-		break;
-	case KEY_OF_TREE:
-		switch_tree(top);
-		break;
-	case KEY_OF_JOBS:
-		switch_jobs(top);
-		break;
-	case KEY_OF_TIMELINE:
-		top_timeline_switch(top);
-		break;
-	case KEY_OF_SIGNAL:
-		top_signal_choose(top);
-		break;
-	case KEY_OF_USER:
-		top_menu_open(top, MENU_USERS);
-		break;
-	case KEY_OF_LEFT:
-		top->shift -= top->shift > 0;
-		break;
-	case KEY_OF_RIGHT:
-		top->shift += top->shift + 1 < top->choice.metrics.count;
-		break;
-	case KEY_OF_FOLLOW:
-		follow(top);
-		break;
-	case KEY_OF_PAUSE:
-		pause_or_play(top);
-		break;
-	case KEY_OF_MARK:
-		act_mark(top);
-		break;
-	case KEY_OF_COMPARE:
-		act_compare(top);
-		break;
-	case KEY_OF_SAVE:
-		save_moment(top);
-		break;
-	case KEY_OF_SEEK:
-		seek(top);
-		break;
-	default:
-		top_press_to_sort(top, key);
-		break;
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(menus_of_keys); i++)
+		if ((int)menus_of_keys[i].key == key)
+			top_menu_open(top, menus_of_keys[i].menu);
+	for (size_t i = 0; i < ARRAY_SIZE(prompts_of_keys); i++)
+		if ((int)prompts_of_keys[i].key == key)
+			top_prompt_open(top, prompts_of_keys[i].prompt);
+	for (size_t i = 0; i < ARRAY_SIZE(acts_of_keys); i++)
+		if ((int)acts_of_keys[i].key == key)
+			acts_of_keys[i].act(top);
+	top_press_to_sort(top, key);
 }
 
 static void forget_choice(struct top *top)

@@ -15,6 +15,13 @@ static bool is_shown(const struct top *top, int metric)
 	return selection_has(&top->choice.metrics, (enum metric_id)metric);
 }
 
+/* Of the list of sorting: a metric, or below 0 another order. */
+static struct group_sort sort_of(int item)
+{
+	return item < 0 ? group_sort_by((enum group_order) - item) :
+			  (struct group_sort){ .by = ORDER_METRIC, .metric = (enum metric_id)item };
+}
+
 /* Those that are shown come first, in their order; further ones only if there is something of them. */
 static void add_metrics(struct top *top, bool only_shown)
 {
@@ -27,6 +34,9 @@ static void add_metrics(struct top *top, bool only_shown)
 	for (int id = 0; id < METRIC_COUNT && !only_shown && status == 0; id++)
 		if (!is_shown(top, id) && !metric_is_only_traced((enum metric_id)id))
 			status = array_append(&top->menu.items, id);
+	for (int order = ORDER_METRIC + 1; order < GROUP_ORDER_COUNT && only_shown && status == 0;
+	     order++)
+		status = array_append(&top->menu.items, -order);
 }
 
 static void add_signals(struct top *top)
@@ -162,12 +172,7 @@ static void choose(struct top *top)
 		top_arrange(top);
 		return;
 	}
-	top->choice.sorting = (struct group_sorting){
-		.keys = { { .by = ORDER_METRIC, .metric = (enum metric_id)item } },
-		.count = 1,
-	};
-	top_arrange(top);
-	top_save(top);
+	top_sort_by(top, sort_of(item));
 }
 
 static void leave_menu(struct top *top)
@@ -225,6 +230,12 @@ static const char *menu_title(const struct top *top)
 	}
 }
 
+static const char *const order_titles[GROUP_ORDER_COUNT] = {
+	[ORDER_TASKS] = "tasks                        How many threads the row has.",
+	[ORDER_KEY] = "name                         What the row is called, from a to z.",
+	[ORDER_PID] = "pid                          The number of the process or thread.",
+};
+
 static void append_item(const struct top *top, int item, struct text *out)
 {
 	const struct menu *menu = &top->menu;
@@ -236,6 +247,8 @@ static void append_item(const struct top *top, int item, struct text *out)
 		text_append_string(out, "all users");
 	else if (menu->kind == MENU_USERS)
 		text_append_escaped(out, menu->names.data[item], strlen(menu->names.data[item]));
+	else if (menu->kind == MENU_SORT && item < 0)
+		text_append_string(out, order_titles[-item]);
 	else
 		text_format(out, "%s%-28s %s",
 			    menu->kind == MENU_SORT ? "" :

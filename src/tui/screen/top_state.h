@@ -67,7 +67,7 @@ struct row_identity {
 /* A column of the table as it was painted, for clicks. */
 struct painted_column {
 	int left, right;
-	int metric; /* -1: none */
+	struct group_sort sort;
 };
 
 #define COLUMNS_MOST 128
@@ -112,7 +112,8 @@ struct top {
 	struct deadline_threads readers; /* of files of others */
 	int marked_fd;			 /* of a moment, as a file; -1: none */
 	int widths[COLUMNS_MOST]; /* of the metrics; columns do not shrink from moment to moment */
-	struct painted_column painted[COLUMNS_MOST];
+	struct painted_column
+		painted[COLUMNS_MOST + 2]; /* besides metrics the number and the name */
 	size_t painted_count;
 	uint64_t cpu_ns, cpu_read_ns; /* of the program itself */
 	double own_percent;	      /* below 0: not known yet */
@@ -170,6 +171,11 @@ void top_paint_menu(struct top *top, int row, int rows);
 
 void top_press(struct top *top, int key);
 void top_press_to_sort(struct top *top, int key);
+/* The key that decides; a click on its title turns it round. */
+struct group_sort top_current_sort(const struct top *top);
+bool top_is_sorted_by(const struct top *top, const struct group_sort *sort);
+void top_sort_by(struct top *top, struct group_sort sort);
+void top_sort_by_title(struct top *top, struct group_sort sort);
 /* Ends what a page of text asked for, before something else is shown. */
 void top_leave_page(struct top *top);
 void top_menu_clear(struct menu *menu);
