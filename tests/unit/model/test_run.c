@@ -185,6 +185,29 @@ static void more_cores_than_threads_are_a_wall_time_that_is_not_known(void **sta
 	assert_true(run_cores(run) < 0);
 }
 
+/* Charged by the kernel, but not seen on a CPU. */
+static uint64_t unseen_of(uint64_t charged_ns, uint64_t seen_ns, uint64_t lost)
+{
+	CLEANUP(run_free_pointer) struct run *run = new_run();
+	struct tree_event event = { .type = TREE_THREAD, .task = { 10, 10, 1 } };
+
+	charge(&event.account.amounts, charged_ns);
+	amounts_set(&event.account.amounts, AMOUNT_run_time_ns, seen_ns);
+	assert_int_equal(tree_apply(run->tree, &event), 0);
+	run->losses.threads = lost;
+	return run_unseen_cpu_ns(run);
+}
+
+static void a_gap_of_two_percent_is_time_of_others_where_something_was_lost(void **state)
+{
+	(void)state;
+	assert_int_equal(unseen_of(SECOND, SECOND - 30 * MS, 1), 30 * MS);
+	assert_int_equal(unseen_of(SECOND, SECOND - 20 * MS - 1, 1), 20 * MS + 1);
+	assert_int_equal(unseen_of(SECOND, SECOND - 20 * MS, 1), 0);
+	assert_int_equal(unseen_of(SECOND, SECOND - 30 * MS, 0), 0);
+	assert_int_equal(unseen_of(SECOND, SECOND + 30 * MS, 1), 0);
+}
+
 static const struct run_field *field_named(const char *key)
 {
 	for (size_t i = 0; i < run_field_count; i++)
@@ -225,6 +248,7 @@ int main(void)
 		cmocka_unit_test(the_busiest_interval_is_at_least_fifty_milliseconds_long),
 		cmocka_unit_test(no_more_cores_are_busy_than_there_are),
 		cmocka_unit_test(more_cores_than_threads_are_a_wall_time_that_is_not_known),
+		cmocka_unit_test(a_gap_of_two_percent_is_time_of_others_where_something_was_lost),
 		cmocka_unit_test(no_oom_kill_is_known_only_where_they_are_told),
 		cmocka_unit_test(cores_are_not_known_without_time_or_cpu),
 	};
