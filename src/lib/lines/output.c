@@ -18,7 +18,6 @@ enum { WRITE_TRIES = 64 };
 /* Refuses a link, and a pipe without a reader, that somebody may have put there. */
 static int open_file(const char *path, int *ret_fd)
 {
-	struct stat status;
 	int fd =
 		open(path,
 		     O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK,
@@ -26,10 +25,6 @@ static int open_file(const char *path, int *ret_fd)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &status) < 0 || S_ISDIR(status.st_mode)) {
-		close(fd);
-		return -EISDIR;
-	}
 	*ret_fd = fd;
 	return 0;
 }

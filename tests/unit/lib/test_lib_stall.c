@@ -4,10 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
 #include "lib/heartbeat/stall.h"
+#include "lib/heartbeat/syscall_names.h"
 
 #define MS UINT64_C(1000000)
 
@@ -342,9 +344,20 @@ static void throttled_time_does_not_count_nor_does_a_moment_after(void **state)
 	assert_int_equal(stall_counted_ns(&clock, 100 * MS, 100 * MS, 0), 100 * MS);
 }
 
+static void calls_have_the_names_of_this_machine(void **state)
+{
+	(void)state;
+	assert_string_equal(syscall_name(SYS_read), "read");
+	assert_string_equal(syscall_name(SYS_futex), "futex");
+	assert_string_equal(syscall_name(SYS_openat2), "openat2");
+	assert_null(syscall_name(-1));
+	assert_null(syscall_name(100000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_have_the_names_of_this_machine),
 		cmocka_unit_test(silence_up_to_the_limit_is_a_stall_once),
 		cmocka_unit_test(going_on_ends_a_stall_once),
 		cmocka_unit_test(a_long_phase_with_progress_is_no_stall),
