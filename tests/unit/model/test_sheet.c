@@ -57,6 +57,29 @@ static void rows_may_come_after_columns(void **state)
 	sheet_clear(&sheet);
 }
 
+static void rows_that_stay_move_up_with_what_they_have(void **state)
+{
+	static const uint32_t new_keys[] = { 4, SHEET_KEY_GONE, 5 };
+	struct sheet sheet = { 0 };
+	const struct column *column;
+	uint64_t value;
+
+	(void)state;
+	for (uint32_t key = 0; key < 3; key++)
+		add_row(&sheet, key);
+	assert_int_equal(sheet_set(&sheet, 1, "memory.max", CELL_UNLIMITED, 0), 0);
+	assert_int_equal(sheet_set(&sheet, 2, "memory.max", CELL_NUMBER, 7), 0);
+	assert_int_equal(sheet_move(&sheet, new_keys, "none"), 0);
+	assert_int_equal(sheet.row_count, 2);
+	assert_int_equal(sheet.keys[0], 4);
+	assert_int_equal(sheet.keys[1], 5);
+	column = sheet_find(&sheet, "memory.max");
+	assert_int_equal(column_get(column, 0, &value), CELL_ABSENT);
+	assert_int_equal(column_get(column, 1, &value), CELL_NUMBER);
+	assert_int_equal(value, 7);
+	sheet_clear(&sheet);
+}
+
 static void the_first_reason_is_kept(void **state)
 {
 	struct sheet sheet = { 0 };
@@ -159,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(absent_unlimited_and_zero_are_three_things),
 		cmocka_unit_test(rows_may_come_after_columns),
+		cmocka_unit_test(rows_that_stay_move_up_with_what_they_have),
 		cmocka_unit_test(the_first_reason_is_kept),
 		cmocka_unit_test(columns_of_a_file_stand_together_as_they_were_found),
 		cmocka_unit_test(columns_that_are_in_order_stay_in_it),
