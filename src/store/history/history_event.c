@@ -45,6 +45,14 @@ const char *history_event_sql(enum statement_id id)
 	       "job=?, details=? WHERE id=?";
 }
 
+/* A program is executed once; what it does later need not repeat all of its words. */
+size_t history_event_command(const struct life_event *event)
+{
+	if (!event->cmd)
+		return 0;
+	return event->kind == LIFE_EXEC ? strlen(event->cmd) : strnlen(event->cmd, COMMAND_BYTES);
+}
+
 static void bind_event(sqlite3_stmt *statement, const struct life_event *event)
 {
 	bool has_task = event->task.pid != 0, ended = event->present & LIFE_HAS_STATUS;
@@ -60,9 +68,7 @@ static void bind_event(sqlite3_stmt *statement, const struct life_event *event)
 	bind_optional(statement, &index, event->parent_pid != 0, (uint64_t)event->parent_pid);
 	bind_optional(statement, &index, event->present & LIFE_HAS_UID, event->uid);
 	bind_text(statement, &index, event->comm[0] ? event->comm : NULL);
-	/* A program is executed once; what it does later need not repeat all of its words. */
-	bind_command(statement, &index, event->cmd,
-		     event->kind == LIFE_EXEC ? INT32_MAX : COMMAND_BYTES);
+	bind_command(statement, &index, event->cmd, history_event_command(event));
 	bind_optional(statement, &index, ended && WIFEXITED(event->status),
 		      (uint64_t)WEXITSTATUS(event->status));
 	bind_optional(statement, &index, signal != 0, (uint64_t)signal);

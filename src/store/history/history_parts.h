@@ -152,6 +152,8 @@ int history_drop(struct history *history, int status, struct error *error);
 /* The row of a boot that began then, added when it is new; 0 after a failure. */
 int64_t history_boot(struct history *history, const char *boot_id, uint64_t begin_unix_ns);
 
+/* history_event.c: how many bytes of its command line an event's row keeps. */
+size_t history_event_command(const struct life_event *event);
 /* history_event.c: the SQL of its statements. */
 const char *history_event_sql(enum statement_id id);
 /* job/history_jobs_write.c: the same of jobs; false: it is no statement of jobs. */

@@ -152,8 +152,7 @@ void user_rooms_forget(struct history *history)
 int user_rooms_add_event(struct history *history, const struct life_event *event,
 			 struct error *error)
 {
-	size_t texts = (event->cmd ? strlen(event->cmd) : 0) +
-		       (event->details ? strlen(event->details) : 0);
+	size_t texts = history_event_command(event) + (event->details ? strlen(event->details) : 0);
 	const struct user_room room = {
 		.part = USER_EVENTS,
 		.uid = event->present & LIFE_HAS_UID ? event->uid : USER_UNKNOWN,

@@ -150,6 +150,35 @@ static void two_floods_share(void **state)
 	remove_room(&room);
 }
 
+/* Not all kinds keep a whole command line: of one user they have one, of the other none. */
+static void a_row_counts_what_it_keeps(void **state)
+{
+	static const enum life_kind kinds[] = { LIFE_EXEC, LIFE_SPAWN, LIFE_EXIT, LIFE_KILL };
+	struct room room = make_room();
+	struct history *writer = create(&room);
+	struct error error = { 0 };
+	char command[3001];
+
+	(void)state;
+	memset(command, 'x', sizeof(command) - 1);
+	command[sizeof(command) - 1] = '\0';
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(kinds); i++) {
+		const struct life_event event = { .kind = kinds[i / 2],
+						  .unix_ns = BEGIN_NS,
+						  .present = LIFE_HAS_UID,
+						  .uid = i % 2,
+						  .cmd = i % 2 ? command : NULL };
+
+		assert_int_equal(history_add_event(writer, &event, &error), 0);
+	}
+	commit(writer);
+	assert_true(ask(&room, "SELECT bytes FROM user_rows WHERE uid = 1") -
+			    ask(&room, "SELECT sum(length(cmd)) FROM events") ==
+		    ask(&room, "SELECT bytes FROM user_rows WHERE uid = 0"));
+	history_close(writer);
+	remove_room(&room);
+}
+
 static void what_goes_with_its_age_is_not_counted(void **state)
 {
 	struct history_retention kept = history_retention_defaults;
@@ -488,6 +517,7 @@ int main(void)
 		cmocka_unit_test(a_flood_within_a_few_commits_is_limited_as_well),
 		cmocka_unit_test(long_rows_do_not_go_all_at_once),
 		cmocka_unit_test(two_floods_share),
+		cmocka_unit_test(a_row_counts_what_it_keeps),
 		cmocka_unit_test(what_goes_with_its_age_is_not_counted),
 		cmocka_unit_test(a_file_without_sums_gets_them),
 		cmocka_unit_test(wrong_sums_are_made_anew),
