@@ -40,6 +40,8 @@ static const struct {
 	{ "lost_strace_rows", "rows of strace's summaries lost for lack of memory" },
 	{ "lost_job_calls",
 	  "processes whose last system calls are in no job, because too many ended" },
+	{ "lost_detections",
+	  "times that a process or an anomaly was left out, because there were too many" },
 };
 
 static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_LOSSES])
@@ -65,6 +67,7 @@ static void count_losses(const struct recorder *recorder, uint64_t ret[RECORDER_
 		recorder->lines.shares.left_out,
 		recorder->syscalls.lost_rows,
 		job_tracker_lost_calls(recorder->jobs),
+		recorder->undetected,
 	};
 
 	for (int i = 0; i < RECORDER_LOSSES; i++)

@@ -41,7 +41,7 @@ struct recorder_tick {
 };
 
 /* Kinds of losses: see recorder_losses.c. */
-#define RECORDER_LOSSES 18
+#define RECORDER_LOSSES 19
 
 struct recorder {
 	const struct recorder_options *options;
@@ -70,6 +70,7 @@ struct recorder {
 	uint64_t missed;		  /* ticks since the last one that was kept */
 	uint64_t cpu_ns;		  /* of this process at the last tick */
 	uint64_t cpu_read_ns;		  /* when that was read; CLOCK_MONOTONIC */
+	uint64_t undetected;		  /* processes and episodes that found no room, by tick */
 	uint64_t losses[RECORDER_LOSSES]; /* as the store has them */
 	struct recorder_fault sample_fault, store_fault, lines_fault, events_fault, anomaly_fault,
 		patterns_fault;

@@ -374,6 +374,7 @@ static void judge_anomalies(struct recorder *recorder)
 	int status = detector_take(recorder->detector, recorder->last.snapshot,
 				   &recorder->last.sample, recorder_take_anomaly, recorder);
 
+	recorder->undetected += detector_lost(recorder->detector);
 	recorder_judge(recorder, &recorder->anomaly_fault, status, &error,
 		       "anomalies can be found");
 }
