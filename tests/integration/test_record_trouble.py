@@ -148,37 +148,7 @@ class Storm(Case):
         self.assertEqual((status, err), (0, ""), out)
 
 
-# Forks so many, says so, and ends with all of them when its input does.
-CROWD = """import os, sys
-pids = []
-for _ in range(int(sys.argv[1])):
-    pid = os.fork()
-    if not pid:
-        sys.stdin.read(1)
-        os._exit(0)
-    pids.append(pid)
-print(len(pids), flush=True)
-sys.stdin.read(1)
-for pid in pids:
-    os.waitpid(pid, 0)
-"""
-
-
 class Many(Case):
-    @unittest.skipUnless(support.is_root(), "needs root, whose walk of so many processes is short")
-    def test_processes_for_which_anomalies_have_no_room_are_counted(self):
-        with Recorder(self, "-i", "500ms") as recorder, \
-                subprocess.Popen(["python3", "-c", CROWD, "8300"], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE) as crowd:
-            self.assertEqual(crowd.stdout.readline(), b"8300\n")
-            recorder.next_tick(2)
-            crowd.stdin.close()
-            crowd.wait()
-            self.assertEqual(recorder.end(), 0)
-        self.assertRegex(recorder.said, "[0-9]+ times that a process or an anomaly was left out")
-        self.assertGreaterEqual(
-            int(rows(recorder.store, "SELECT value FROM meta WHERE key = 'lost_detections'")[0][0]), 8300 - 8192)
-
     def test_many_threads_at_once_stay_within_memory_or_are_shed(self):
         most = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
         wanted = min(30000, most // 2)
