@@ -54,6 +54,20 @@ class Top(support.TestCase):
             path.write_text(program.text() + "\n")
         self.assertEqual(program.text() + "\n", path.read_text(), name)
 
+    def test_of_a_cgroup_what_limits_it_is_shown_first(self):
+        with self.top("a.tscope", "-p", "150", columns=100, rows=120) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            top.wait_for(r"^Cgroup /workload.slice:\n(  \S.*\n)*  cpu.pressure some avg10 +0.13 %\n(  \S.*\n)*"
+                         r"  and \d\d more \(v shows them\)$")
+            self.assertIsNone(re.search("memory.max|nr_throttled|memory.pressure", top.text()))
+            top.send("v")
+            top.wait_for("^  memory.max +max$")
+            top.wait_for("^  memory.pressure some avg10 +0")
+            self.assertNotIn("shows them", top.text())
+            top.send("v")
+            top.wait_for(r"^  and \d\d more \(v shows them\)$")
+
     def test_screens_are_as_expected_at_any_size(self):
         for columns, rows in [(80, 24), (120, 40), (40, 12), (20, 5)]:
             with self.subTest(columns=columns, rows=rows), \

@@ -91,6 +91,25 @@ class Detail(support.TestCase):
             top.send("Escape")
             top.wait_for(TABLE)
 
+    def test_why_has_a_row_of_each_thread(self):
+        process = self.python("import threading, time\nfor _ in range(20):\n"
+                              "    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()")
+        with self.top("-i", "100ms", "-p", process.pid, rows=60) as top:
+            top.wait_for(TABLE)
+            top.send("y")
+            top.wait_for(f"^Why: process {process.pid}$")
+            for thread in os.listdir(f"/proc/{process.pid}/task"):
+                top.wait_for(rf"^ +{thread} ")
+            self.assertNotIn("-v", top.text())
+
+    def test_a_page_that_asks_for_few_threads_says_which_has_all(self):
+        process = self.python("import threading, time\nfor _ in range(50):\n"
+                              "    threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()")
+        with self.top("-i", "100ms", "-p", process.pid, columns=120, rows=150) as top:
+            top.wait_for(TABLE)
+            top.send("Enter")
+            top.wait_for(r"^  and \d+ more threads \(y shows all\)$")
+
     @unittest.skipUnless(support.is_root(), "needs BPF")
     def test_all_about_a_process_says_where_its_time_goes(self):
         process = self.python("import threading, time\nthreading.Thread(target=time.sleep, args=(1000,), daemon=True,"

@@ -80,6 +80,19 @@ class Views(support.TestCase):
             top.send("6")
             top.wait_for("^ +1 .* \\(none\\)\nno scope is open: programs with libtaskscope have them")
 
+    def test_a_scope_leaves_room_for_the_first_columns(self):
+        worker = subprocess.Popen([os.environ["TASKSCOPE_SCOPE_WORKLOAD"]], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE, env={**os.environ, "TASKSCOPE_HEARTBEAT": "off"})
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.stdout.close)
+        self.addCleanup(worker.stdin.close)
+        while worker.stdout.readline() != b"\n":
+            pass
+        with self.top("-i", "200ms", "-p", worker.pid) as top:
+            top.wait_for(r"^ +PID +%cpu\S? +%wait +rss_bytes +PAST CPU S WAITS FOR +(SCOPE +)?COMMAND$")
+            top.resize(130, 24)
+            top.wait_for(r" rss_bytes .* SCOPE +COMMAND$")
+
     def test_jobs_of_a_recording(self):
         with recorder.Recorder(self, "--interval", "200ms") as running:
             job = self.recorded_job(running)

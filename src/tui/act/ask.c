@@ -25,7 +25,7 @@ static const struct question {
 	const char *shows; /* the line that people want to see first; NULL: the first one */
 	const char *words[10];
 } questions[] = {
-	{ KEY_OF_WHY, "Why", AT_ONCE, false, NULL, { "why", "--stacks", "-p", "PID" } },
+	{ KEY_OF_WHY, "Why", AT_ONCE, false, NULL, { "why", "--stacks", "-v", "-p", "PID" } },
 	{ KEY_OF_CALLS,
 	  "System calls of 2 s, nobody is stopped",
 	  AT_ONCE,

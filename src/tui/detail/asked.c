@@ -19,6 +19,8 @@
 
 /* The last word of one that shows all threads; of many threads it would leave no room for stacks. */
 #define MORE "-v"
+/* What an answer without it says, which is no key here. */
+#define MORE_HINT "(-v shows all)"
 #define THREADS_MOST 30
 
 /* Words in capitals stand for what act_put_names() knows. */
@@ -113,6 +115,18 @@ static void ask(struct top *top, size_t i, const struct process *process)
 	asked->ended_ns = monotonic_ns();
 }
 
+/* The page of the key has them all, since it has room. */
+static void add_line(struct top *top, const char *line)
+{
+	const char *hint = strstr(line, MORE_HINT);
+
+	if (hint)
+		top_text_line(&top->text, "%.*s(%s shows all)", (int)(hint - line), line,
+			      key_table[KEY_OF_WHY].keys);
+	else
+		top_text_line(&top->text, "%s", line);
+}
+
 static void add_answer(struct top *top, size_t i)
 {
 	const struct asked *asked = &top->asked[i];
@@ -127,7 +141,7 @@ static void add_answer(struct top *top, size_t i)
 	if (!asked->said_unix_ns)
 		top_text_line(&top->text, "  it is being asked for");
 	for (size_t line = 0; line < asked->said.lines.count && line < LINES_MOST; line++)
-		top_text_line(&top->text, "%s", asked->said.lines.data[line]);
+		add_line(top, asked->said.lines.data[line]);
 	if (asked->said.lines.count > LINES_MOST)
 		top_text_line(&top->text, "  and %zu more lines",
 			      asked->said.lines.count - LINES_MOST);

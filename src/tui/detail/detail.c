@@ -11,6 +11,7 @@
 #include "model/snapshot/snapshot.h"
 #include "render/record/record_table.h"
 #include "render/table/table.h"
+#include "tui/detail/cgroup_part.h"
 #include "tui/detail/process_now.h"
 #include "tui/screen/top_state.h"
 
@@ -210,41 +211,6 @@ static void add_threads(struct top *top, uint32_t process)
 		top_text_line(&top->text, "  and %" PRIu32 " more", count - THREADS_MOST);
 }
 
-/* Limits, use and pressure of its cgroup, as they were read. */
-static void add_cgroup(struct top *top, const char *path)
-{
-	const struct snapshot *read = top->moment.read;
-	const struct sheet *sheet = &read->sheets[SHEET_CGROUPS];
-
-	for (uint32_t row = 0; row < sheet->row_count; row++) {
-		if (strcmp(snapshot_text(read, sheet->keys[row]), path) != 0)
-			continue;
-		top_text_line(&top->text, "%s", "");
-		top_text_line(&top->text, "Cgroup %s:", path);
-		for (size_t i = 0; i < sheet->columns.count; i++) {
-			const struct column *column = &sheet->columns.data[i];
-			CLEANUP(text_free) struct text value = { 0 };
-			uint64_t number = 0;
-			enum cell_state state = column_get(column, row, &number);
-			enum metric_section section = column->metric->section;
-
-			if (state == CELL_ABSENT ||
-			    (section != SECTION_CGROUPS && section != SECTION_LIMITS &&
-			     section != SECTION_PRESSURE))
-				continue;
-			if (state == CELL_UNLIMITED)
-				text_append_string(&value, UNLIMITED);
-			else if (state == CELL_TEXT)
-				text_append_string(&value, snapshot_text(read, (uint32_t)number));
-			else
-				unit_format(&value, column->metric->unit, number);
-			top_text_line(&top->text, "  %-32s %s", column->metric->name,
-				      text_string(&value));
-		}
-		return;
-	}
-}
-
 /* Another process may have had the number; of some events the start is not known. */
 static bool is_of(const struct life_event *event, const struct process *process)
 {
@@ -335,7 +301,7 @@ void top_show_detail(struct top *top)
 	for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
 		add_metrics(top, group, sections[i].section, sections[i].title);
 	if (task->cgroup)
-		add_cgroup(top, snapshot_text(grouping->snapshot, task->cgroup));
+		cgroup_part_add(top, snapshot_text(grouping->snapshot, task->cgroup));
 	if (is_process)
 		add_events(top, &grouping->snapshot->processes[task->process]);
 }

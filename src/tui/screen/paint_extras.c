@@ -45,7 +45,8 @@ struct extras extras_choose(const struct top *top, const struct view_rows *rows)
 			      has_moments && columns >= 76 ? WAIT_WIDTH :
 							     STATE_WIDTH,
 		.has_progress = top->choice.axis == AXIS_SCOPE && columns >= 60,
-		.has_scope = top->choice.axis != AXIS_SCOPE && shows_scopes(rows),
+		.scope_width =
+			top->choice.axis != AXIS_SCOPE && shows_scopes(rows) ? NAME_LEAST : 0,
 	};
 }
 
@@ -54,7 +55,7 @@ int extras_width(const struct extras *extras)
 	return (extras->has_graph ? ROW_MOMENTS + 1 : 0) +
 	       (extras->wait_width ? extras->wait_width + 1 : 0) +
 	       (extras->has_progress ? PROGRESS_WIDTH + 1 : 0) +
-	       (extras->has_scope ? NAME_LEAST + 1 : 0);
+	       (extras->scope_width ? extras->scope_width + 1 : 0);
 }
 
 int extras_paint_titles(int row, int column, const struct extras *extras)
@@ -68,7 +69,7 @@ int extras_paint_titles(int row, int column, const struct extras *extras)
 		{ extras->wait_width > 0, extras->wait_width,
 		  extras->wait_width > STATE_WIDTH ? "S WAITS FOR" : "S" },
 		{ extras->has_progress, PROGRESS_WIDTH, "PROGRESS" },
-		{ extras->has_scope, NAME_LEAST, "SCOPE" },
+		{ extras->scope_width > 0, extras->scope_width, "SCOPE" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(titles); i++)
@@ -222,10 +223,10 @@ int extras_paint(struct top *top, const struct view_rows *rows, const struct ext
 		display_put(row, column, PROGRESS_WIDTH, style, is_marked, text_string(&cell));
 		column += PROGRESS_WIDTH + 1;
 	}
-	if (extras->has_scope) {
+	if (extras->scope_width) {
 		extras_cell(rows, line, CELL_SCOPE, &cell);
-		display_put_name(row, column, NAME_LEAST, is_marked, text_string(&cell));
-		column += NAME_LEAST + 1;
+		display_put_name(row, column, extras->scope_width, is_marked, text_string(&cell));
+		column += extras->scope_width + 1;
 	}
 	return column;
 }

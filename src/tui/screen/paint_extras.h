@@ -20,8 +20,8 @@ enum {
 };
 
 struct extras {
-	bool has_graph, has_progress, has_scope;
-	int wait_width; /* 0: none */
+	bool has_graph, has_progress;
+	int wait_width, scope_width; /* 0: none */
 };
 
 /* On a narrow screen only the name is shown. */

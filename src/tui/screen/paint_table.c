@@ -17,6 +17,8 @@
 #define PID_WIDTH 7
 #define USER_WIDTH 8
 #define DEEPEST 20
+#define BEFORE_SCOPE 3 /* metrics: on a narrow screen a scope only has the room that they leave */
+#define SCOPE_LEAST 6
 
 static bool is_by_task(const struct top *top)
 {
@@ -166,14 +168,34 @@ struct layout {
 	int row;
 };
 
+static int taken_without_metrics(const struct top *top, const struct extras *extras)
+{
+	return PID_WIDTH + 1 + (is_by_task(top) && shows_user(top) ? USER_WIDTH + 1 : 0) +
+	       name_least() + extras_width(extras);
+}
+
+/* The first metrics go before the scope, and the scope before further ones. */
+static void fit_scope(const struct top *top, struct extras *extras)
+{
+	int left = display_columns() - taken_without_metrics(top, extras);
+	size_t i = top->shift;
+
+	for (size_t shown = 0;
+	     shown < BEFORE_SCOPE && i < top->choice.metrics.count && i < COLUMNS_MOST; shown++)
+		left -= top->widths[i++] + 2;
+	if (left < 0)
+		extras->scope_width += left;
+	if (extras->scope_width < SCOPE_LEAST)
+		extras->scope_width = 0;
+}
+
 static size_t fitting(const struct top *top, const struct extras *extras)
 {
-	int used = PID_WIDTH + 1 + (is_by_task(top) && shows_user(top) ? USER_WIDTH + 1 : 0);
+	int used = taken_without_metrics(top, extras);
 	size_t i = top->shift;
 
 	if (!extras_have_room())
 		return i;
-	used += name_least() + extras_width(extras);
 	for (; i < top->choice.metrics.count && i < COLUMNS_MOST; i++) {
 		used += top->widths[i] + 2;
 		if (used > display_columns() && i > top->shift)
@@ -316,6 +338,7 @@ void top_paint_table(struct top *top, int row, int rows)
 	if (make_rows(top, &cells, &view, &part) == 0) {
 		measure(top, &cells);
 		layout.extras = extras_choose(top, &cells);
+		fit_scope(top, &layout.extras);
 		layout.last = fitting(top, &layout.extras);
 		paint_titles(top, &cells, &layout);
 		for (size_t line = 0; line < part.group_count; line++)

@@ -7,6 +7,7 @@
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "tui/act/act.h"
+#include "tui/detail/cgroup_part.h"
 #include "tui/screen/top_state.h"
 
 static void move_rows(struct top *top, int64_t by)
@@ -347,6 +348,10 @@ static bool press_in_page(struct top *top, int key)
 	/* All about a row goes on with time; another page, which does not, is left. */
 	if (top->text.is_detail && (is_move(key) || key == KEY_OF_SIGNAL))
 		return false;
+	if (top->text.is_detail && key == KEY_OF_TIMELINE) {
+		cgroup_part_switch(top);
+		return true;
+	}
 	leave(top);
 	return true;
 }

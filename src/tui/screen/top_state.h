@@ -109,6 +109,7 @@ struct top {
 	struct verb_page verb;
 	struct asked asked[ASKED_COUNT];
 	struct graphs graphs;		 /* of the detail */
+	bool cgroup_unfolded;		 /* in the detail */
 	struct deadline_threads readers; /* of files of others */
 	int marked_fd;			 /* of a moment, as a file; -1: none */
 	int widths[COLUMNS_MOST]; /* of the metrics; columns do not shrink from moment to moment */

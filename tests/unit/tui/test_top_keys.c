@@ -144,7 +144,7 @@ static void another_verb_runs_in_a_group_of_its_own(void **state)
 	(void)state;
 	fake.until = " group, blocks ";
 	show("/real\ny");
-	assert_shown("why --stacks -p: its own group, blocks no signal", STYLE_PLAIN, false);
+	assert_shown("why --stacks -v: its own group, blocks no signal", STYLE_PLAIN, false);
 	fake.until = NULL;
 	host_close(host);
 }
