@@ -54,6 +54,14 @@ class Top(support.TestCase):
             path.write_text(program.text() + "\n")
         self.assertEqual(program.text() + "\n", path.read_text(), name)
 
+    def test_a_prompt_has_a_line_of_its_own_afterwards(self):
+        with self.top("a.tscope", term="linux") as top:
+            top.wait_for("^F1Help")
+            top.send("q")
+            self.assertEqual(top.end(), 0)
+            self.assertEqual(top.screen.lines()[-1], "")
+            self.assertIn("COMMAND", top.text())
+
     def test_of_a_cgroup_what_limits_it_is_shown_first(self):
         with self.top("a.tscope", "-p", "150", columns=100, rows=120) as top:
             top.wait_for(TABLE)

@@ -162,11 +162,22 @@ int display_open(const struct display_options *options, struct error *error)
 	return 0;
 }
 
+/* A terminal without a second screen keeps what is on it, and a prompt would be among the keys. */
+static void leave_screen(void)
+{
+	if (!isendwin()) {
+		move(LINES - 1, 0);
+		clrtoeol();
+		refresh();
+	}
+	endwin();
+}
+
 void display_close(void)
 {
 	if (!display.screen)
 		return;
-	endwin();
+	leave_screen();
 	delscreen(display.screen);
 	display.screen = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(faults); i++)
@@ -175,7 +186,7 @@ void display_close(void)
 
 void display_suspend(void)
 {
-	endwin();
+	leave_screen();
 	raise(SIGSTOP);
 	display_resize();
 }
