@@ -7,6 +7,8 @@
 
 /* The run hangs on the thread that has this share of the computing. */
 #define MOST_OF_IT 0.5
+/* With less of what its program computed, a thread is not who computed it. */
+#define ONE_THREAD 0.9
 /*
  * One at a time computes if the path came to this share of the computing through waits for a lock,
  * and the threads that compute are held up for this share of their time.  Two threads that take
@@ -76,7 +78,8 @@ static bool is_serialised(const struct verdict_facts *facts)
 }
 
 /* What was not followed is put down to the busiest thread. */
-static double program_cpu(const struct verdict_facts *facts, const struct path_part *of)
+static double cpu_like(const struct verdict_facts *facts, const struct path_part *of,
+		       const char *thread)
 {
 	const struct critical_path *path = facts->path;
 	double ns = strcmp(of->thread, facts->crew.name) == 0 ? facts->not_followed : 0;
@@ -84,10 +87,21 @@ static double program_cpu(const struct verdict_facts *facts, const struct path_p
 	for (size_t i = 0; i < path->parts.count; i++) {
 		const struct path_part *part = &path->parts.data[i];
 
-		if (part->kind == PATH_CPU && strcmp(part->program, of->program) == 0)
+		if (part->kind == PATH_CPU && strcmp(part->program, of->program) == 0 &&
+		    (!thread || strcmp(part->thread, thread) == 0))
 			ns += (double)part->ns;
 	}
 	return ns;
+}
+
+static double program_cpu(const struct verdict_facts *facts, const struct path_part *of)
+{
+	return cpu_like(facts, of, NULL);
+}
+
+static double thread_cpu(const struct verdict_facts *facts, const struct path_part *of)
+{
+	return cpu_like(facts, of, of->thread);
 }
 
 /* The main part of the program that computes most on the path. */
@@ -250,6 +264,7 @@ void verdict_path_explain(struct verdict_facts *facts)
 	}
 	if (collector || facts->computing == COMPUTING_UNEVEN)
 		facts->who_ns = (double)facts->who->ns;
+	facts->who_is_many = thread_cpu(facts, facts->who) < ONE_THREAD * facts->who_ns;
 	if (facts->computing == COMPUTING_SERIALISED && facts->contended <= 0)
 		facts->contended = facts->who_ns;
 }

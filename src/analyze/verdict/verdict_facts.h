@@ -163,6 +163,7 @@ struct verdict_facts {
 	enum computing computing;
 	const struct path_part *who; /* the main part of the computing on the path, or NULL */
 	double who_ns;		     /* and what its program computed */
+	bool who_is_many;	     /* several threads of that did */
 	double collecting;	     /* 0 to 1: how much of the computing is collecting garbage */
 	enum halt halt;		     /* what wait[WAIT_STOPPED] mainly was */
 	bool is_io_limited;	     /* it moves about as much as its cgroup may */

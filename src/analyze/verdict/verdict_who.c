@@ -107,10 +107,22 @@ static const struct tree_process *process_of(const struct verdict_facts *facts,
 	return rule->cause == CAUSE_FD_LIMIT ? facts->run->tree->fullest : NULL;
 }
 
+/* Of a program of which several threads computed, none is named. */
+static struct path_part without_thread(const struct verdict_facts *facts,
+				       const struct path_part *part)
+{
+	struct path_part said = *part;
+
+	if (part == facts->who && facts->who_is_many)
+		said.thread[0] = '\0';
+	return said;
+}
+
 void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *rule,
 		  struct text *out)
 {
 	const struct path_part *part = part_of(facts, rule);
+	struct path_part said;
 
 	if (rule->cause == CAUSE_RUN_QUEUE && facts->stolen > facts->starved / 2) {
 		text_append_string(out, "the hypervisor");
@@ -122,25 +134,28 @@ void evidence_who(const struct verdict_facts *facts, const struct verdict_rule *
 	}
 	if (!part)
 		return;
+	said = without_thread(facts, part);
 	if (rule->kind != PATH_CPU && is_about_peer(part, rule))
 		text_append_string(out, part->peer);
 	else
-		path_part_name(part, out);
+		path_part_name(&said, out);
 }
 
 void evidence_part(const struct verdict_facts *facts, const struct verdict_rule *rule,
 		   struct text *out)
 {
 	const struct path_part *part = part_of(facts, rule);
+	struct path_part said;
 
 	if (!part)
 		return;
+	said = without_thread(facts, part);
 	if (facts->path->of_busiest)
 		text_append_string(out, "the first thread only waited: ");
 	unit_format_share(
 		out, share_of(part == facts->who ? facts->who_ns : (double)part->ns, facts->whole));
 	text_append_string(out, " in ");
-	path_part_command(part, out);
+	path_part_command(&said, out);
 	if (!is_about_peer(part, rule))
 		return;
 	text_format(out, "%s%s for ", part->kind == PATH_RUN_QUEUE ? ", behind " : ", ended by ",

@@ -243,6 +243,25 @@ static void long_stretches_hand_nothing_over(void **state)
 	}
 }
 
+/* The share beside the name is what all threads of the program computed. */
+static void a_thread_is_named_if_it_computed_nearly_all(void **state)
+{
+	(void)state;
+	for (int less = 0; less < 2; less++) {
+		struct verdict verdict;
+		RUN(1000);
+
+		THREAD(.pid = 10, .comm = "one", .on_cpu = 900 - less);
+		THREAD(.pid = 10, .tid = 11, .comm = "two", .on_cpu = 100 + less);
+		PART(900 - less, .kind = PATH_CPU, .program = "solver", .thread = "one");
+		PART(100 + less, .kind = PATH_CPU, .program = "solver", .thread = "two");
+		verdict = judge_as_is(run);
+		assert_string_equal(verdict.who, less ? "solver" : "one of solver");
+		assert_string_equal(verdict.evidence[1],
+				    less ? "100 % in solver" : "100 % in one of solver");
+	}
+}
+
 /* One that passes each small piece of its work on does not wait for answers. */
 static void who_computes_nearly_all_hands_nothing_over(void **state)
 {
@@ -433,6 +452,7 @@ int main(void)
 		cmocka_unit_test(a_stage_holds_a_pipeline_up_if_others_wait_half_of_its_time),
 		cmocka_unit_test(two_that_answer_each_other_are_held_up_by_their_pipe),
 		cmocka_unit_test(long_stretches_hand_nothing_over),
+		cmocka_unit_test(a_thread_is_named_if_it_computed_nearly_all),
 		cmocka_unit_test(who_computes_nearly_all_hands_nothing_over),
 		cmocka_unit_test(short_waits_are_put_down_to_who_computed_meanwhile),
 		cmocka_unit_test(calls_in_vain_all_the_time_are_spinning),
