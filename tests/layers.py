@@ -4,7 +4,7 @@
 
 A folder of src/ includes only its own headers and those of the folders below it, in the form
 "folder/name.h".  Only src/host spells a path below /proc, so that every reader also runs on a
-recorded root; and src/lib, which is part of another program and reads its own; and base/place.c,
+recorded root; and src/lib, which is part of another program and reads its own; and base/output/place.c,
 which asks who mounted what we are about to write to, on this host.  bpf/ knows nothing
 of src/ but the table of waits.  A folder that grows beyond ROOM_MAX files is split by subject.
 """
@@ -40,7 +40,7 @@ EXCEPTIONS = {("lib", "base/scope_layout.h"), ("lib", "base/syscall/syscall_numb
               ("bpf", "../src/metric/waits.def")}
 
 # Asks about the file system that it writes to, which is never that of a recorded root.
-PROC_USERS = {"src/base/place.c"}
+PROC_USERS = {"src/base/output/place.c"}
 
 ROOM_MAX = 32
 

@@ -17,8 +17,8 @@ LIKELY = 12  # integration cases that are tried before all of them are
 # minutes are left out.
 INTEGRATION = {
     "src/base": ["cli", "ctprof"],
-    "src/base/lines": ["run", "cli"],
-    "src/base/place": ["output", "cli"],
+    "src/base/output/lines": ["run", "cli"],
+    "src/base/output/place": ["output", "cli"],
     "src/metric": ["cli", "compare"],
     "src/model": ["run", "report"],
     "src/model/scope": ["phases", "scopes"],

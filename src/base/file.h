@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/place.h"
+#include "base/output/place.h"
 
 struct text;
 
@@ -45,7 +45,7 @@ ssize_t file_read_at(int fd, uint64_t offset, void *buffer, size_t size);
 
 /*
  * A file that appears under its name only when it is complete.  It is written without a name where
- * the file system can do that, made durable, then linked to its place (see base/place.h).  Until
+ * the file system can do that, made durable, then linked to its place (see base/output/place.h).  Until
  * file_commit() the old file is untouched.  file_abandon() removes what was written; so does the
  * end of the process.  A failed file_commit() has replaced nothing.
  *

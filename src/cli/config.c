@@ -12,7 +12,7 @@
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/place.h"
+#include "base/output/place.h"
 #include "base/suggest.h"
 #include "cli/help.h"
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "model/snapshot/snapshot.h"
-#include "record/job/job_marks.h"
+#include "record/job/mark/job_marks.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"
 #include "record/socket/server_request.h"
@@ -173,18 +173,12 @@ static int answer_context(void *context, const struct server_client *client,
 }
 
 static const struct server_method methods[] = {
-	{ "latest", answer_latest, false },
-	{ "store", answer_store, false },
-	{ "stream", answer_stream, true },
-	{ "events", answer_events, false },
-	{ "context", answer_context, false },
-	{ "jobs", job_marks_list, false },
-	{ "job_report", job_marks_report, false },
-	{ "job_run", job_marks_run, false },
-	{ "job_start", job_marks_start, false },
-	{ "job_step", job_marks_step, false },
-	{ "job_end", job_marks_end, false },
-	{ 0 },
+	{ "latest", answer_latest, false },	   { "store", answer_store, false },
+	{ "stream", answer_stream, true },	   { "events", answer_events, false },
+	{ "context", answer_context, false },	   { "jobs", job_marks_list, false },
+	{ "job_report", job_marks_report, false }, { "job_run", job_marks_run, false },
+	{ "job_start", job_marks_start, false },   { "job_step", job_marks_step, false },
+	{ "job_end", job_marks_end, false },	   { 0 },
 };
 
 int recorder_serve(struct recorder *recorder, struct error *error)

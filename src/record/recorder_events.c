@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "base/text.h"
 #include "model/snapshot/snapshot.h"
 #include "record/job/job_tracker.h"

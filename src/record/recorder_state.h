@@ -6,14 +6,14 @@
 #define RECORD_RECORDER_STATE_H
 
 #include "base/loop.h"
-#include "record/budget.h"
+#include "record/pace/budget.h"
 #include "record/ended.h"
 #include "record/hook.h"
 #include "record/job/pattern_search.h"
 #include "record/recorder.h"
 #include "record/recorder_syscalls.h"
 #include "record/lines/rotated_lines.h"
-#include "record/schedule.h"
+#include "record/pace/schedule.h"
 #include "render/record/record_json.h"
 
 struct detector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A line of the recorder's socket, read as each kind of mark, and as the answer to one. */
-#include "record/job/job_mark.h"
+#include "record/job/mark/job_mark.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "base/text.h"
 #include "cli/args/output_args.h"
 #include "export/exporter.h"

@@ -9,7 +9,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "cli/args/store_args.h"
 #include "model/record/process_totals.h"
 #include "model/snapshot/snapshot.h"

@@ -11,7 +11,7 @@
 #include "base/collection/array.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/place.h"
+#include "base/output/place.h"
 #include "base/text.h"
 #include "tui/view/moment_view.h"
 

@@ -18,7 +18,7 @@
 #include "cli/command.h"
 #include "host/host.h"
 #include "host/proc/proc_file.h"
-#include "record/job/job_place.h"
+#include "record/job/mark/job_place.h"
 
 static struct {
 	struct store_args store;

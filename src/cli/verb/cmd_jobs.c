@@ -13,7 +13,7 @@
 #include "cli/args/store_args.h"
 #include "host/host.h"
 #include "record/job/job_list.h"
-#include "record/job/job_place.h"
+#include "record/job/mark/job_place.h"
 #include "record/job/job_subject.h"
 #include "render/table/table.h"
 

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "record/job/job_list.h"
 
 static char *print_query(const struct job_query *query)

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/kernel_names.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "base/text.h"
 #include "model/record/anomaly.h"
 #include "model/record/life_event.h"

@@ -14,7 +14,7 @@
 #include "host/host.h"
 #include "host/proc/proc_file.h"
 #include "host/proc/task_text.h"
-#include "record/job/job_mark.h"
+#include "record/job/mark/job_mark.h"
 
 void job_scene_look(struct job_scene *scene, const struct host *host)
 {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "model/record/host_sample.h"
 #include "model/record/life_event.h"
 #include "model/record/process_totals.h"

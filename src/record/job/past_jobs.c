@@ -10,7 +10,7 @@
 #include "base/collection/dictionary.h"
 #include "base/error.h"
 #include "record/job/job_list.h"
-#include "record/job/job_place.h"
+#include "record/job/mark/job_place.h"
 #include "store/history/job/history_jobs.h"
 
 void past_jobs_clear(struct past_jobs *past)

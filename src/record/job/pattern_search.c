@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "base/text.h"
 #include "render/outcome/outcome_view.h"
 

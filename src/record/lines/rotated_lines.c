@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/place.h"
+#include "base/output/place.h"
 
 /* A user may have one part in so many of a file. */
 #define USER_PART 2

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "base/lines.h"
+#include "base/output/lines.h"
 #include "record/lines/line_shares.h"
 
 struct error;

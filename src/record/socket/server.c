@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "model/record/anomaly.h"
 #include "model/record/life_event.h"
 #include "record/socket/server_client.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/place.h"
+#include "base/output/place.h"
 #include "record/socket/server_client.h"
 
 #define SOCKET_GROUP "taskscope"

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "model/record/life_event.h"
 #include "record/socket/server_client.h"
 #include "render/record/record_json.h"

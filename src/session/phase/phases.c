@@ -11,7 +11,7 @@
 #include "base/scope_layout.h"
 #include "base/text.h"
 #include "store/run/run_json.h"
-#include "base/lines.h"
+#include "base/output/lines.h"
 #include "collect/scope/scope_reader.h"
 #include "session/phase/phase_search.h"
 #include "trace/tracer_stack.h"

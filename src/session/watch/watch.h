@@ -14,7 +14,7 @@
  *	watch_deadlock	threads that wait for each other		watch_deadlock.c
  *	hardware	counters of the processors, energy		watch_hardware.c
  *	watch_gpu	GPUs						watch_gpu.c
- *	watch_output	JSON lines					watch.c, base/lines.c
+ *	watch_output	JSON lines					watch.c, base/output/lines.c
  *	stacks		where in the code they are			session/stack
  */
 #ifndef SESSION_WATCH_H
@@ -32,7 +32,7 @@
 #include "model/tree/run.h"
 #include "session/phase/phases.h"
 #include "session/watch/launch.h"
-#include "base/lines.h"
+#include "base/output/lines.h"
 #include "session/watch/live.h"
 #include "session/watch/sampler.h"
 #include "session/stack/stack_watch.h"

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "base/cleanup.h"
-#include "base/lines.h"
+#include "base/output/lines.h"
 #include "base/memory.h"
 #include "model/profile/profile_top.h"
 #include "store/run/run_json_parts.h"

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/place.h"
+#include "base/output/place.h"
 #include "model/snapshot/snapshot.h"
 #include "store/snapshot_file.h"
 #include "tui/act/act.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "base/lines.h"
+#include "base/output/lines.h"
 
 #define SECOND UINT64_C(1000000000)
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "scarce_memory.h"
 
 #define LINES 2000

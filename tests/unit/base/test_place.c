@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/place.h"
+#include "base/output/place.h"
 
 /* The working directory of a test, and the descriptor that would be next. */
 struct folder {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/budget.h"
+#include "record/pace/budget.h"
 
 #define MIB (UINT64_C(1) << 20)
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "record/schedule.h"
+#include "record/pace/schedule.h"
 
 static void the_first_tick_is_due_at_once(void **state)
 {

@@ -12,7 +12,7 @@
 #include "host/host.h"
 #include "session/phase/phase_search.h"
 #include "session/phase/phases.h"
-#include "base/lines.h"
+#include "base/output/lines.h"
 
 #define START 1 /* ns: a time that no process of this host has */
 #define MANY 70

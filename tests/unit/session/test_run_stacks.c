@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
-#include "base/lines.h"
+#include "base/output/lines.h"
 #include "model/run/run_snapshot.h"
 #include "model/snapshot/snapshot.h"
 #include "store/run/run_file.h"

@@ -10,14 +10,14 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "base/text.h"
 #include "cli/args/store_args.h"
 #include "host/host.h"
 #include "model/run/run_snapshot.h"
 #include "model/snapshot/snapshot.h"
 #include "record/job/job_list.h"
-#include "record/job/job_place.h"
+#include "record/job/mark/job_place.h"
 #include "record/job/job_subject.h"
 #include "store/history/job/history_job_report.h"
 #include "store/history/job/history_jobs.h"
@@ -115,9 +115,8 @@ static int open_store(const struct store_args *store, const struct error *refusa
 	int status = store_args_open(store, ret, &why);
 	bool is_refused = status == -ENOENT && refusal->message[0];
 
-	return status < 0 ?
-		       error_set(error, status, "%s", (is_refused ? refusal : &why)->message) :
-		       0;
+	return status < 0 ? error_set(error, status, "%s", (is_refused ? refusal : &why)->message) :
+			    0;
 }
 
 int report_job_read(const struct store_args *store, const char *socket, const char *word,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/job/job_place.h"
+#include "record/job/mark/job_place.h"
 
 struct run;
 

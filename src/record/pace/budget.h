@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * This room says when a recorder looks (schedule.h), and how much of it there may be (here).
+ *
  * Keeps a recorder within its budget: CPU time for each tick, by the number of threads, and memory.
  * What costs more is left out step by step, the least important first, and taken in again when the
  * rest has been cheap for long.  Pure: the caller passes the figures.

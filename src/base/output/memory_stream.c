@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 
 #include <stdint.h>
 #include <stdlib.h>

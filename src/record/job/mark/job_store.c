@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_store.h"
+#include "record/job/mark/job_store.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/place.h"
+#include "base/output/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * This room takes marks from who makes them (job_place.h) to who keeps them: a recorder (job_marks.h) or a
+ * store (job_store.h).
+ *
  * A mark: somebody says that a job or a step begins or ends.  Marks are requests of the recorder's
  * socket (job_start, job_step, job_end), or go straight to a store that no recorder has.
  */

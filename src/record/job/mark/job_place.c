@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_place.h"
+#include "record/job/mark/job_place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,10 +12,10 @@
 #include "base/cleanup.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/memory_stream.h"
+#include "base/output/memory_stream.h"
 #include "base/text.h"
 #include "host/host.h"
-#include "record/job/job_store.h"
+#include "record/job/mark/job_store.h"
 #include "record/job/job_subject.h"
 #include "record/record_paths.h"
 #include "record/socket/client.h"

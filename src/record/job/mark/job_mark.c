@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_mark.h"
+#include "record/job/mark/job_mark.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef RECORD_JOB_STORE_H
 #define RECORD_JOB_STORE_H
 
-#include "record/job/job_mark.h"
+#include "record/job/mark/job_mark.h"
 #include "store/history/job/history_jobs.h"
 
 struct job_scene;

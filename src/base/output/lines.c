@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/lines.h"
+#include "base/output/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "record/job/job_mark.h"
+#include "record/job/mark/job_mark.h"
 #include "record/socket/server_request.h"
 #include "store/json_parse.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/budget.h"
+#include "record/pace/budget.h"
 
 #define SMOOTHING 4		/* one part in so many is new */
 #define OUTLIER 2		/* a tick counts at most as so many times the budget */
@@ -13,10 +13,14 @@
 #define WORDS_THREADS WORDS_BURSTS ", rows of threads"
 
 static const char *const words[SHED_COUNT] = {
-	[SHED_USERS] = "activity of users beyond 64 threads", [SHED_ACTIVITY] = "activity", [SHED_SYSCALLS] = WORDS_SYSCALLS,
+	[SHED_USERS] = "activity of users beyond 64 threads",
+	[SHED_ACTIVITY] = "activity",
+	[SHED_SYSCALLS] = WORDS_SYSCALLS,
 	[SHED_HEAPS] = WORDS_SYSCALLS ", heap counters",
-	[SHED_SCOPES] = WORDS_SYSCALLS ", heap counters, scopes", [SHED_CGROUPS] = WORDS_CGROUPS,
-	[SHED_BURSTS] = WORDS_BURSTS, [SHED_THREADS] = WORDS_THREADS,
+	[SHED_SCOPES] = WORDS_SYSCALLS ", heap counters, scopes",
+	[SHED_CGROUPS] = WORDS_CGROUPS,
+	[SHED_BURSTS] = WORDS_BURSTS,
+	[SHED_THREADS] = WORDS_THREADS,
 	[SHED_TICKS] = WORDS_THREADS ", every second tick",
 };
 

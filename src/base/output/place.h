@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
+ * This room is how output gets where it belongs: into memory (memory_stream.h), into a file as lines
+ * (lines.h), and to a place that nobody else can move (here).
+ *
  * The place to write a file: a directory that is held open, and a name in it.
  *
  * A directory on the path may belong to others, or be one where everybody can write.  They can put

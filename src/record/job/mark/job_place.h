@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-#include "record/job/job_mark.h"
+#include "record/job/mark/job_mark.h"
 
 struct job_place {
 	const char *store, *socket; /* as people named them; NULL: not */

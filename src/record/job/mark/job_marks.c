@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/job/job_marks.h"
+#include "record/job/mark/job_marks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "base/json.h"
 #include "model/record/job/job_run.h"
 #include "record/job/job_list.h"
-#include "record/job/job_store.h"
+#include "record/job/mark/job_store.h"
 #include "record/job/job_subject.h"
 #include "record/recorder_state.h"
 #include "record/socket/server.h"

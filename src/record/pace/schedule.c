@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "record/schedule.h"
+#include "record/pace/schedule.h"
 
 #include "base/clock.h"
 
