@@ -265,7 +265,7 @@ static uint32_t pick(struct choice *choice, bool is_attached)
 	return choice->first->serial;
 }
 
-/* Who is at work for one that waits for bytes which have not come. */
+/* Where a thread waits for bytes that have not come, picks the one that is at work meanwhile. */
 static uint32_t pick_writer(struct choice *choice, uint32_t picked)
 {
 	const struct timeline *timeline = choice->index->timeline;

@@ -107,7 +107,7 @@ static const struct tree_process *process_of(const struct verdict_facts *facts,
 	return rule->cause == CAUSE_FD_LIMIT ? facts->run->tree->fullest : NULL;
 }
 
-/* Of a program of which several threads computed, none is named. */
+/* Where several threads of a program computed, the program is named, and none of them. */
 static struct path_part without_thread(const struct verdict_facts *facts,
 				       const struct path_part *part)
 {

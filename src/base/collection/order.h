@@ -12,7 +12,7 @@ static inline int compare_numbers(uint64_t one, uint64_t other)
 	return (one > other) - (one < other);
 }
 
-/* Of items that are uint64_t, or int32_t, or begin with one. */
+/* For items that are uint64_t, or int32_t, or begin with one. */
 static inline int compare_u64(const void *one, const void *other)
 {
 	return compare_numbers(*(const uint64_t *)one, *(const uint64_t *)other);

@@ -64,7 +64,7 @@ void bind_number(sqlite3_stmt *statement, int *index, uint64_t number);
 void bind_optional(sqlite3_stmt *statement, int *index, bool is_known, uint64_t number);
 void bind_real(sqlite3_stmt *statement, int *index, bool is_known, double number);
 void bind_text(sqlite3_stmt *statement, int *index, const char *text); /* NULL: none */
-/* Of a command line, which may have thousands of bytes, the first ones. */
+/* How much is kept of a command line, which may have thousands of bytes. */
 #define COMMAND_BYTES 256
 void bind_command(sqlite3_stmt *statement, int *index, const char *command, size_t most);
 void bind_blob(sqlite3_stmt *statement, int *index, const void *bytes, size_t size);
