@@ -39,7 +39,7 @@ static bool is_collecting(const char *function)
 	return false;
 }
 
-/* Of each node: whether it or a caller of it collects.  Callers come first. */
+/* Notes for each node whether it, or one of its callers, collects.  Callers have lower numbers. */
 static bool *mark_nodes(const struct profile *profile)
 {
 	bool *marks = calloc(profile->nodes.count + 1, sizeof(*marks));

@@ -74,8 +74,8 @@ static inline int array_reserve_bytes(void **data, size_t *capacity, size_t want
 	})
 
 /*
- * Of `count` items, those that pass the test come first: how many pass, by halving.  In the test,
- * `item` is a pointer to the item that is looked at.
+ * Counts the items that pass the test, by halving: all that pass must come first.  In the test, `item`
+ * is a pointer to the item that is looked at.
  *
  *	size_t below = array_bisect(list.data, list.count, item->start <= address);
  */

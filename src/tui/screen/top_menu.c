@@ -15,7 +15,7 @@ static bool is_shown(const struct top *top, int metric)
 	return selection_has(&top->choice.metrics, (enum metric_id)metric);
 }
 
-/* Of the list of sorting: a metric, or below 0 another order. */
+/* What the list of orders sorts by: a metric, or below 0 something else. */
 static struct group_sort sort_of(int item)
 {
 	return item < 0 ? group_sort_by((enum group_order) - item) :

@@ -32,7 +32,7 @@ int outcome_jobs_read(const struct store_args *store, const char *socket, uint64
 	struct error why = { 0 };
 	int status;
 
-	/* Jobs of before there was such a recorder may be in the caller's own store, if there is one. */
+	/* The caller's own store, if there is one, may have jobs that ran before there was such a recorder. */
 	if (socket || (asked != -ENOENT && (asked < 0 || ret->jobs.count)))
 		return asked;
 	status = store_args_open(store, &history, &why);
